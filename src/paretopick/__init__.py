@@ -1,0 +1,77 @@
+"""Find the Pareto-optimal options among many, when every measurement is noisy and only so many can be paid for."""
+
+from importlib.metadata import version as _version
+
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
+from paretopick.errors import (
+    BudgetTooSmall,
+    InvalidInput,
+    MissingFile,
+    NotDue,
+    NotReady,
+    ParetopickError,
+    PolicyDone,
+    SimulationInterrupted,
+    UnknownName,
+)
+from paretopick.instances import INSTANCES, instance, read_instance
+from paretopick.policies import POLICIES, policy, restore_policy
+from paretopick.policies.base import Policy, Snapshot
+from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
+from paretopick.simulation import ErrorCurve, play, simulate
+from paretopick.theory import bounds
+from paretopick.theory.complexity import complexity, complexity_h2, effective_budget
+from paretopick.theory.dominance import pareto_mask
+from paretopick.theory.gaps import gaps, relaxed_gaps
+from paretopick.theory.losses import (
+    hypervolume_fraction,
+    misidentified,
+    relaxed_loss,
+    wrongly_accepted,
+    wrongly_rejected,
+)
+
+__version__ = _version("paretopick")
+
+__all__ = [
+    "INSTANCES",
+    "POLICIES",
+    "SCHEDULES",
+    "Bandit",
+    "Bernoulli",
+    "BudgetTooSmall",
+    "ErrorCurve",
+    "Gaussian",
+    "InvalidInput",
+    "MissingFile",
+    "NotDue",
+    "NotReady",
+    "ParetopickError",
+    "Policy",
+    "PolicyDone",
+    "Resampled",
+    "Schedule",
+    "SimulationInterrupted",
+    "Snapshot",
+    "UnknownName",
+    "bounds",
+    "complexity",
+    "complexity_h2",
+    "effective_budget",
+    "gaps",
+    "hypervolume_fraction",
+    "instance",
+    "misidentified",
+    "pareto_mask",
+    "play",
+    "policy",
+    "read_instance",
+    "relaxed_gaps",
+    "relaxed_loss",
+    "restore_policy",
+    "schedule",
+    "simulate",
+    "smallest_budget",
+    "wrongly_accepted",
+    "wrongly_rejected",
+]

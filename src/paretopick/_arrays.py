@@ -1,0 +1,129 @@
+"""Array aliases, and the validators ``check_*(value, name)``: each returns the clean value or says what is wrong with it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from paretopick.errors import InvalidInput, UnknownName
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+def check_integer(value: Any, name: str, *, minimum: int | None = None, maximum: int | None = None) -> int:
+    """Returns ``value`` as a plain int between ``minimum`` and ``maximum``, both included.
+
+    >>> check_integer(np.int64(7), "budget", minimum=1)
+    7
+    >>> check_integer(12588.56, "budget")
+    Traceback (most recent call last):
+        ...
+    paretopick.errors.InvalidInput: budget=12588.56 is not a whole number; pass an int, such as 12588.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        if isinstance(value, float | np.floating) and math.isfinite(value):
+            raise InvalidInput(f"{name}={value!r} is not a whole number; pass an int, such as {math.floor(value)}.") from None
+        raise InvalidInput(f"{name}={value!r} is not a whole number; pass an int.") from None
+    if isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{name}={value!r} is a truth value; pass an int.")
+    if minimum is not None and number < minimum:
+        raise InvalidInput(f"{name}={number} is too small; it must be at least {minimum}.")
+    if maximum is not None and number > maximum:
+        raise InvalidInput(f"{name}={number} is too large; it must be at most {maximum}.")
+    return number
+
+
+def check_real(
+    value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None, above: float | None = None
+) -> float:
+    """Returns ``value`` as a finite float between ``minimum`` and ``maximum``, both included, and larger than ``above``."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name}={value!r} is not a number.") from None
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name}={number} is not finite; pass an ordinary number.")
+    if minimum is not None and number < minimum:
+        raise InvalidInput(f"{name}={number:g} is too small; it must be at least {minimum:g}.")
+    if maximum is not None and number > maximum:
+        raise InvalidInput(f"{name}={number:g} is too large; it must be at most {maximum:g}.")
+    if above is not None and number <= above:
+        raise InvalidInput(f"{name}={number:g} is too small; it must be larger than {above:g}.")
+    return number
+
+
+def check_choice(value: Any, choices: Iterable[str], kind: str) -> str:
+    """Returns ``value`` if it is one of ``choices``, and otherwise suggests the nearest one.
+
+    >>> check_choice("covboost", ["cov-boost", "snw"], "instance")
+    Traceback (most recent call last):
+        ...
+    paretopick.errors.UnknownName: no instance named 'covboost'; did you mean 'cov-boost'?
+    """
+    known = list(choices)
+    if isinstance(value, str):
+        if value in known:
+            return value
+        near = difflib.get_close_matches(value.lower(), known, n=1)
+        if near:
+            raise UnknownName(f"no {kind} named {value!r}; did you mean {near[0]!r}?")
+    raise UnknownName(f"no {kind} named {value!r}; there is {', '.join(map(repr, known)) or 'none'}.")
+
+
+def check_table(value: ArrayLike, name: str, *, columns: int | None = None) -> FloatArray:
+    """Returns ``value`` as a new float array ``(rows, columns)`` without NaN or infinities."""
+    try:
+        table = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"{name} cannot be read as a table of numbers: {problem}.") from None
+    if table.ndim != 2:
+        hint = f"; for one objective write {name}[:, None]" if table.ndim == 1 and columns in (None, 1) else ""
+        raise InvalidInput(f"{name} has shape {table.shape}; expected two dimensions (rows, objectives){hint}.")
+    if columns is not None and table.shape[1] != columns:
+        raise InvalidInput(f"{name} has {table.shape[1]} columns; expected {columns}, one per objective.")
+    finite = np.isfinite(table)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise InvalidInput(
+            f"{name} has {table[row, column]} for objective {column} (row {row} of {len(table)}); every entry must be finite."
+        )
+    return table
+
+
+def check_means(value: ArrayLike, name: str = "means") -> FloatArray:
+    """Returns ``value`` as a new float array ``(n_arms, n_objectives)`` with at least one arm and one objective."""
+    means = check_table(value, name)
+    if 0 in means.shape:
+        raise InvalidInput(f"{name} has shape {means.shape}; expected at least one arm and one objective.")
+    return means
+
+
+def check_arms(value: ArrayLike, name: str, n_arms: int) -> IntArray:
+    """Returns ``value`` as a 1-D int array of arm numbers below ``n_arms``."""
+    arms = np.atleast_1d(np.asarray(value))
+    if arms.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if arms.ndim != 1 or arms.dtype.kind not in "iu":
+        raise InvalidInput(f"{name} is {arms.dtype} of shape {arms.shape}; expected a list of whole arm numbers.")
+    outside = (arms < 0) | (arms >= n_arms)
+    if outside.any():
+        raise InvalidInput(
+            f"{name} has arm {arms[outside][0]} (position {np.argmax(outside)}); arms are numbered 0 to {n_arms - 1}."
+        )
+    return arms.astype(np.int64)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Returns ``array`` itself, made read-only: for arrays that a record or a bandit hands out."""
+    array.flags.writeable = False
+    return array

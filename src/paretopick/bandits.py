@@ -1,0 +1,326 @@
+"""Bandits: means and a model of the noise, from which pulls are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_arms, check_integer, check_means, frozen
+from paretopick.errors import InvalidInput
+from paretopick.theory.complexity import complexity
+from paretopick.theory.gaps import optimal_and_gaps
+
+
+class Noise(Protocol):
+    """How pulls scatter around the means."""
+
+    @property
+    def sigma(self) -> float:
+        """The subgaussian parameter of the widest marginal, as the bounds take it."""
+        ...
+
+    def check(self, means: FloatArray) -> None:
+        """Refuses means that this noise does not fit."""
+        ...
+
+    def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
+        """One pull of each of ``arms``: ``(len(arms), n_objectives)``."""
+        ...
+
+    def sample_sums(self, means: FloatArray, arms: IntArray, pulls: IntArray, rng: np.random.Generator) -> FloatArray:
+        """The sum of ``pulls[i]`` pulls of ``arms[i]``, drawn at once and exact in distribution."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """Normal noise, independent between pulls.
+
+    Args:
+        std: one standard deviation, or one per objective. Or instead:
+        cov: a covariance ``(n_objectives, n_objectives)``, or one per arm ``(n_arms, n_objectives, n_objectives)``.
+
+    >>> Gaussian(std=[0.5, 2.0]).sigma
+    2.0
+    """
+
+    std: FloatArray | float | None = None
+    cov: FloatArray | None = None
+    _factor: FloatArray = field(init=False, repr=False)
+    """What standard normals are multiplied by: the stds, or square roots of the covariances."""
+
+    def __post_init__(self) -> None:
+        if (self.std is None) == (self.cov is None):
+            raise InvalidInput(f"Gaussian got std={self.std!r} and cov={self.cov!r}; give one of the two.")
+        if self.std is not None:
+            std = _numbers(self.std, "std")
+            if std.ndim > 1 or not (std >= 0).all():
+                raise InvalidInput(f"std={self.std!r} is not one standard deviation, or one per objective, none negative.")
+            object.__setattr__(self, "std", float(std) if std.ndim == 0 else frozen(std))
+            object.__setattr__(self, "_factor", std)
+        else:
+            cov = _numbers(self.cov, "cov")
+            object.__setattr__(self, "cov", frozen(cov))
+            object.__setattr__(self, "_factor", _square_root(cov))
+
+    @property
+    def sigma(self) -> float:
+        if self.cov is None:
+            return float(np.max(self._factor))
+        return float(np.sqrt(np.diagonal(self.cov, axis1=-2, axis2=-1).max()))
+
+    def check(self, means: FloatArray) -> None:
+        K, D = means.shape
+        expected = ((), (D,)) if self.cov is None else ((D, D), (K, D, D))
+        given = np.asarray(self.std if self.cov is None else self.cov).shape
+        if given not in expected:
+            name = "std" if self.cov is None else "cov"
+            raise InvalidInput(f"{name} has shape {given}; {K} arms with {D} objectives take {expected[0]} or {expected[1]}.")
+
+    def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
+        return means[arms] + self._scatter(arms, means.shape[1], rng)
+
+    def sample_sums(self, means: FloatArray, arms: IntArray, pulls: IntArray, rng: np.random.Generator) -> FloatArray:
+        scatter = self._scatter(arms, means.shape[1], rng)
+        return pulls[:, None] * means[arms] + np.sqrt(pulls)[:, None] * scatter
+
+    def _scatter(self, arms: IntArray, n_objectives: int, rng: np.random.Generator) -> FloatArray:
+        z = rng.standard_normal((len(arms), n_objectives))
+        if self.cov is None:
+            return z * self._factor
+        factor = self._factor[arms] if self._factor.ndim == 3 else self._factor
+        return np.asarray(np.einsum("...de,...e->...d", factor, z))
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Every objective is 1 with the probability that is its mean, and 0 otherwise; objectives are independent."""
+
+    @property
+    def sigma(self) -> float:
+        return 0.5
+
+    def check(self, means: FloatArray) -> None:
+        outside = (means < 0) | (means > 1)
+        if outside.any():
+            arm, objective = np.argwhere(outside)[0]
+            raise InvalidInput(
+                f"means has {means[arm, objective]:g} for arm {arm}, objective {objective}; "
+                "Bernoulli means are probabilities, between 0 and 1."
+            )
+
+    def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
+        return (rng.random((len(arms), means.shape[1])) < means[arms]).astype(np.float64)
+
+    def sample_sums(self, means: FloatArray, arms: IntArray, pulls: IntArray, rng: np.random.Generator) -> FloatArray:
+        return rng.binomial(pulls[:, None], means[arms]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Pulls are rows drawn with replacement from a table of real measurements of each arm.
+
+    Args:
+        tables: for each arm ``(n_measurements, n_objectives)``; arms may have different numbers of measurements.
+    """
+
+    tables: tuple[FloatArray, ...]
+
+    def __init__(self, tables: Sequence[ArrayLike]) -> None:
+        clean = tuple(frozen(check_means(table, f"table of arm {arm}")) for arm, table in enumerate(tables))
+        if not clean:
+            raise InvalidInput("tables is empty; give the measurements of at least one arm.")
+        for arm, table in enumerate(clean):
+            if table.shape[1] != clean[0].shape[1]:
+                raise InvalidInput(
+                    f"the table of arm {arm} has {table.shape[1]} objectives and that of arm 0 has {clean[0].shape[1]}."
+                )
+        object.__setattr__(self, "tables", clean)
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """The means of the tables, which are the true means of what is drawn from them."""
+        return frozen(np.array([table.mean(axis=0) for table in self.tables]))
+
+    @property
+    def sigma(self) -> float:
+        """Half the widest range: a bounded variable is subgaussian with that (Hoeffding)."""
+        return float(max(np.ptp(table, axis=0).max() for table in self.tables) / 2)
+
+    def check(self, means: FloatArray) -> None:
+        if means.shape != self.means.shape or not np.array_equal(means, self.means):
+            raise InvalidInput("the means of resampled data are those of its tables; use Bandit.resampled(tables).")
+
+    def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
+        sizes = np.array([len(table) for table in self.tables])
+        rows = rng.integers(sizes[arms])
+        starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        return self._stacked[starts[arms] + rows]
+
+    def sample_sums(self, means: FloatArray, arms: IntArray, pulls: IntArray, rng: np.random.Generator) -> FloatArray:
+        sums = np.empty((len(arms), means.shape[1]))
+        for i, (arm, n) in enumerate(zip(arms, pulls, strict=True)):
+            table = self.tables[arm]
+            sums[i] = rng.multinomial(n, np.full(len(table), 1 / len(table))) @ table
+        return sums
+
+    @cached_property
+    def _stacked(self) -> FloatArray:
+        return np.concatenate(self.tables)
+
+
+@dataclass(frozen=True, eq=False)
+class Bandit:
+    """K arms with true means and noise; what policies are tried on.
+
+    Args:
+        means: ``(n_arms, n_objectives)``, larger is better.
+        noise: ``Gaussian``, ``Bernoulli`` or ``Resampled``.
+        name: for tables and plots.
+        arm_names: one per arm; by default "0", "1", ..
+        objective_names: one per objective; by default "objective_1", ..
+        budget: a sensible number of pulls, if one is known; for the paper's instances the paper's.
+        source: one sentence on where the numbers come from.
+
+    >>> bandit = Bandit([[0.2, 0.8], [0.8, 0.2], [0.1, 0.1]], noise=Bernoulli())
+    >>> bandit.optimal, round(bandit.complexity, 1)
+    (array([ True,  True, False]), 105.6)
+    """
+
+    means: FloatArray
+    noise: Noise
+    name: str = field(default="bandit", kw_only=True)
+    arm_names: tuple[str, ...] = field(default=(), kw_only=True)
+    objective_names: tuple[str, ...] = field(default=(), kw_only=True)
+    budget: int | None = field(default=None, kw_only=True)
+    source: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        means = frozen(check_means(self.means))
+        if not hasattr(self.noise, "sample_sums"):
+            raise InvalidInput(f"noise={self.noise!r} is no noise; write pp.Gaussian(std=...) or pp.Bernoulli().")
+        self.noise.check(means)
+        K, D = means.shape
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "arm_names", _labels(self.arm_names, K, "arm_names", map(str, range(K))))
+        default = (f"objective_{d + 1}" for d in range(D))
+        object.__setattr__(self, "objective_names", _labels(self.objective_names, D, "objective_names", default))
+        if self.budget is not None:
+            check_integer(self.budget, "budget", minimum=0)
+
+    @classmethod
+    def resampled(cls, tables: Sequence[ArrayLike] | Mapping[str, ArrayLike], **options: Any) -> Bandit:
+        """Returns a bandit that draws rows from tables of real measurements.
+
+        Args:
+            tables: one ``(n_measurements, n_objectives)`` per arm; a mapping names the arms.
+            options: as of ``Bandit``.
+
+        >>> Bandit.resampled({"a": [[1.0, 0.0], [3.0, 0.0]], "b": [[0.0, 1.0]]}).means
+        array([[2., 0.],
+               [0., 1.]])
+        """
+        if isinstance(tables, Mapping):
+            options.setdefault("arm_names", tuple(map(str, tables)))
+            tables = list(tables.values())
+        noise = Resampled(tables)
+        return cls(noise.means, noise, **options)
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        return len(self.means)
+
+    @property
+    def n_objectives(self) -> int:
+        """D."""
+        return int(self.means.shape[1])
+
+    @cached_property
+    def _optimal_and_gaps(self) -> tuple[BoolArray, FloatArray]:
+        optimal, gaps = optimal_and_gaps(self.means)
+        return frozen(optimal), frozen(gaps)
+
+    @property
+    def optimal(self) -> BoolArray:
+        """The mask of the true Pareto set."""
+        return self._optimal_and_gaps[0]
+
+    @property
+    def gaps(self) -> FloatArray:
+        """The true gaps."""
+        return self._optimal_and_gaps[1]
+
+    @cached_property
+    def complexity(self) -> float:
+        """H."""
+        return complexity(self.means)
+
+    def sample(self, arms: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``; an arm may be named several times."""
+        return self.noise.sample(self.means, check_arms(arms, "arms", self.n_arms), rng)
+
+    def sample_sums(self, arms: ArrayLike, pulls: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Returns for each of ``arms`` the sum of so many pulls, drawn at once and exact in distribution.
+
+        Args:
+            arms: arm numbers.
+            pulls: one number for all of them or one each, none negative.
+            rng: the generator to draw from.
+        """
+        arms = check_arms(arms, "arms", self.n_arms)
+        counts = np.asarray(pulls)
+        if counts.dtype.kind not in "iu" or (counts < 0).any() or counts.shape not in ((), arms.shape):
+            raise InvalidInput(f"pulls={pulls!r} must be one whole number, or one for each of {len(arms)} arms, none negative.")
+        return self.noise.sample_sums(self.means, arms, np.broadcast_to(counts, arms.shape), rng)
+
+
+def _numbers(value: Any, name: str) -> FloatArray:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name}={value!r} cannot be read as numbers.") from None
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{name} has {array[~np.isfinite(array)].flat[0]}; every entry must be finite.")
+    return array
+
+
+def _square_root(cov: FloatArray) -> FloatArray:
+    """A matrix A with ``A A^T = cov`` for one covariance or a stack; singular ones are allowed."""
+    if cov.ndim not in (2, 3) or cov.shape[-1] != cov.shape[-2]:
+        raise InvalidInput(f"cov has shape {cov.shape}; expected a square matrix, or one per arm.")
+    which = np.atleast_1d(np.abs(cov - np.swapaxes(cov, -1, -2)).max(axis=(-1, -2)))
+    scale = np.atleast_1d(np.abs(cov).max(axis=(-1, -2)))
+    if (which > 1e-9 * scale).any():
+        arm = int(np.argmax(which > 1e-9 * scale))
+        raise InvalidInput(f"cov{_of(arm, cov)} is not symmetric: entries differ by {which[arm]:g} across the diagonal.")
+    eigenvalues, vectors = np.linalg.eigh(cov)
+    smallest = np.atleast_1d(eigenvalues.min(axis=-1))
+    if (smallest < -1e-9 * scale).any():
+        arm = int(np.argmax(smallest < -1e-9 * scale))
+        raise InvalidInput(
+            f"cov{_of(arm, cov)} is not positive semi-definite: its smallest eigenvalue is {smallest[arm]:g}. "
+            "No noise has such a covariance; check the signs and sizes of the entries off the diagonal."
+        )
+    return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0))[..., None, :])
+
+
+def _of(arm: int, cov: FloatArray) -> str:
+    return f" of arm {arm}" if cov.ndim == 3 else ""
+
+
+def _labels(given: Sequence[str], n: int, name: str, default: Any) -> tuple[str, ...]:
+    if not len(given):
+        return tuple(default)
+    labels = tuple(map(str, given))
+    if len(labels) != n:
+        raise InvalidInput(f"{name} has {len(labels)} entries; expected {n}.")
+    if len(set(labels)) != n:
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise InvalidInput(f"{name} has {twice!r} twice; names must differ.")
+    return labels

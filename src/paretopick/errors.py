@@ -1,0 +1,69 @@
+"""The exceptions of the package.
+
+Every one is also the builtin that a Python user would catch, and its message says which value is wrong, what was expected and
+what to type instead::
+
+    ParetopickError                 everything below
+    ├── InvalidInput                a value that cannot be used                        (ValueError)
+    │   ├── BudgetTooSmall          .smallest is the smallest budget that works        (ValueError)
+    │   ├── UnknownName             no such instance, policy, schedule or option       (ValueError, KeyError)
+    │   └── NotDue                  a pull was told that was not asked for             (ValueError)
+    │       └── PolicyDone          a pull was told after the last round               (ValueError, RuntimeError)
+    ├── NotReady                    an answer was asked for before there is one        (RuntimeError)
+    └── MissingFile                 a data file the user has to provide is not there   (FileNotFoundError)
+
+    SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
+"""
+
+from __future__ import annotations
+
+
+class ParetopickError(Exception):
+    """Base of every exception that the package raises on purpose."""
+
+
+class InvalidInput(ParetopickError, ValueError):
+    """A value that cannot be used; nothing was changed."""
+
+
+class BudgetTooSmall(InvalidInput):
+    """The budget cannot pay for what was asked; ``smallest`` is the smallest one that can."""
+
+    def __init__(self, message: str, smallest: int) -> None:
+        super().__init__(message)
+        self.smallest = smallest
+
+    def __reduce__(self) -> tuple[type[BudgetTooSmall], tuple[str, int]]:
+        # Exceptions cross process boundaries by being rebuilt from ``args``, which holds the message alone.
+        return type(self), (str(self), self.smallest)
+
+
+class UnknownName(InvalidInput, KeyError):
+    """A name that no registry knows: a bad argument to some (ValueError), a failed look-up to others (KeyError)."""
+
+    # KeyError shows the repr of its message, which would put the whole sentence in quotes.
+    __str__ = Exception.__str__
+
+
+class NotDue(InvalidInput):
+    """An observation of an arm that was not due; nothing was recorded."""
+
+
+class PolicyDone(NotDue, RuntimeError):
+    """An observation told to a policy that has finished; nothing was recorded."""
+
+
+class NotReady(ParetopickError, RuntimeError):
+    """An answer was asked for before the data it needs has arrived."""
+
+
+class MissingFile(ParetopickError, FileNotFoundError):
+    """A data file that cannot be shipped with the package and was not found."""
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a simulation; ``partial`` is the curve of the runs that were finished, None if there are none."""
+
+    def __init__(self, partial: object | None) -> None:
+        super().__init__("the simulation was interrupted")
+        self.partial = partial

@@ -1,0 +1,78 @@
+"""apt: an anytime policy that needs neither the budget nor the noise nor the complexity; not in the paper.
+
+The Pareto-set version of the APT idea that Katz-Samuels and Scott use for feasible arms, which the paper names as the way to an
+anytime algorithm.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paretopick._arrays import check_integer, check_real
+from paretopick.errors import BudgetTooSmall
+from paretopick.policies.base import Policy
+from paretopick.theory.gaps import optimal_and_gaps
+
+
+class APT(Policy):
+    """Pulls the arm with the smallest ``sqrt(N_i) gap_i``, whose equilibrium is the allocation behind H: N_i like 1 / gap_i^2.
+
+    An arm with fewer than ``gamma t / n_arms`` pulls goes first: without that, an unlucky arm would never be looked at again.
+    The answer at any time is the empirical Pareto set. A batch freezes the gaps and updates the counts alone.
+    """
+
+    def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, gamma: float, initial: int) -> None:
+        super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, planned=budget)
+        self.batch = batch
+        self.gamma = gamma
+        self._due += initial
+
+    def _close_round(self) -> None:
+        self._gaps = optimal_and_gaps(self.means)[1]
+        self._round += 1
+        counts = self._counts.copy()
+        t = int(counts.sum())
+        size = self.batch if self._planned is None else min(self.batch, self._planned - t)
+        for pulls in range(t, t + size):
+            arm = int(counts.argmin())
+            if counts[arm] >= self.gamma * pulls / self.n_arms:
+                score = np.sqrt(counts) * self._gaps
+                arm = int(np.lexsort((counts, score))[0])  # smallest score, then fewest pulls, then smallest index
+            counts[arm] += 1
+        self._due = counts - self._counts
+
+
+def apt(
+    *,
+    n_arms: int,
+    n_objectives: int,
+    budget: int | None = None,
+    batch: int = 1,
+    gamma: float = 0.2,
+    initial: int = 3,
+) -> APT:
+    """Anytime: pulls where the next pull helps most; stop whenever you like, or at the budget.
+
+    Args:
+        budget: None never ends.
+        batch: pulls handed out at once.
+        gamma: share of the pulls spread evenly over the arms, from 0 to 1.
+        initial: pulls of every arm to start with.
+    """
+    start = check_integer(initial, "initial", minimum=1)
+    share = check_real(gamma, "gamma", minimum=0.0, maximum=1.0)
+    needed = start * check_integer(n_arms, "n_arms", minimum=1)
+    if budget is not None and check_integer(budget, "budget", minimum=0) < needed:
+        raise BudgetTooSmall(
+            f"the first round pulls each of the {n_arms} arms {start} times; raise budget={budget} to at least {needed}, "
+            f"or lower initial={start}.",
+            needed,
+        )
+    return APT(
+        n_arms=n_arms,
+        n_objectives=n_objectives,
+        budget=budget,
+        batch=check_integer(batch, "batch", minimum=1),
+        gamma=share,
+        initial=start,
+    )

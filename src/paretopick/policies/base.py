@@ -1,0 +1,239 @@
+"""The ask/tell interface that every policy shares, written once; a policy adds what it does when a round is full."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_arms, check_integer, check_table, frozen
+from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
+from paretopick.theory.dominance import optimal_rows
+
+STATE_FORMAT = 1
+"""Version of the dictionaries of ``to_dict``; others are refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What a policy knows at one moment; arrays are read-only copies with one entry or row per arm.
+
+    ``active``, ``accepted`` and ``rejected`` are sorted and share out the arms. ``means`` is NaN where an arm has no pulls.
+    ``gaps`` are the empirical gaps of the last comparison an arm took part in, NaN before the first. ``left_in`` is the round at
+    whose end an arm left, 0 while it is active. ``pulls_left`` is what the policy may still ask for, None without limit.
+    """
+
+    round: int
+    active: tuple[int, ...]
+    accepted: tuple[int, ...]
+    rejected: tuple[int, ...]
+    counts: IntArray
+    means: FloatArray
+    gaps: FloatArray
+    left_in: IntArray
+    pulls_used: int
+    pulls_left: int | None
+    done: bool
+
+
+class Policy(ABC):
+    """A rule that says which arms to pull next, and in the end which are Pareto optimal.
+
+    Policies are deterministic in what they are told: they hold no random generator and never see the truth. ``ask`` only reads;
+    ``tell`` is the only writer, takes any part of what is due in any order, and closes the round when the last due pull arrives::
+
+        policy = pp.policy("ege-sr", n_arms=20, n_objectives=3, budget=2500)
+        while not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, measure(arms))
+        print(policy.recommend())
+
+    A new policy fills ``_due`` in ``__init__`` and in ``_close_round``, and joins ``POLICIES``; nothing due means done.
+    """
+
+    name: str = ""
+    """The name in ``POLICIES``, and below it the options, that ``pp.policy`` made this from."""
+    options: Mapping[str, Any] = {}
+
+    def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
+        """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
+        self.n_arms = check_integer(n_arms, "n_arms", minimum=1)
+        self.n_objectives = check_integer(n_objectives, "n_objectives", minimum=1)
+        self.budget = budget
+        self._planned = planned
+        self._round = 1
+        self._counts: IntArray = np.zeros(self.n_arms, dtype=np.int64)
+        self._sums: FloatArray = np.zeros((self.n_arms, self.n_objectives))
+        self._due: IntArray = np.zeros(self.n_arms, dtype=np.int64)
+        self._left_in: IntArray = np.zeros(self.n_arms, dtype=np.int64)
+        self._accepted: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
+        self._gaps: FloatArray = np.full(self.n_arms, np.nan)
+
+    @abstractmethod
+    def _close_round(self) -> None:
+        """Called when nothing is due any more: decides on what is known, then fills ``_due``, or leaves it empty when done."""
+
+    def ask(self, limit: int | None = None) -> IntArray:
+        """Returns the arms still due in the open round, each repeated as often as it is due; empty when done.
+
+        Args:
+            limit: at most so many; by default all.
+        """
+        arms = np.repeat(np.arange(self.n_arms), self._due)
+        return arms if limit is None else arms[: check_integer(limit, "limit", minimum=0)]
+
+    def tell(self, arms: ArrayLike, values: ArrayLike) -> None:
+        """Records observations of arms that are due; all of them, or none if anything is wrong with one.
+
+        Args:
+            arms: arm numbers, any part of what ``ask`` returned, in any order.
+            values: ``(len(arms), n_objectives)``, larger is better.
+        """
+        arms = check_arms(arms, "arms", self.n_arms)
+        if len(arms) == 0 and np.size(np.asarray(values)) == 0:
+            return
+        values = check_table(values, "values", columns=self.n_objectives)
+        if len(values) != len(arms):
+            raise InvalidInput(f"values has {len(values)} rows for {len(arms)} arms; give one row for each arm told.")
+        if self.done:
+            raise PolicyDone(
+                f"arm {arms[0]} was told after the end: the policy is done after {self._counts.sum()} pulls; "
+                "read the answer with recommend()."
+            )
+        told = np.bincount(arms, minlength=self.n_arms)
+        if (told > self._due).any():
+            arm = int(np.argmax(told > self._due))
+            raise NotDue(
+                f"arm {arm} was told {_times(told[arm])} and is due {_times(self._due[arm])}; "
+                f"tell only what ask() returned, for now arms {_some(np.flatnonzero(self._due))}."
+            )
+        sums = self._sums.copy()
+        np.add.at(sums, arms, values)  # one by one in the order told, so that parts add up to the same float as the whole
+        if not np.isfinite(sums).all():
+            arm, objective = np.argwhere(~np.isfinite(sums))[0]
+            raise InvalidInput(f"the sum of arm {arm} in objective {objective} overflows; scale the values down.")
+        self._sums = sums
+        self._counts += told
+        self._due -= told
+        if not self._due.any():
+            self._close_round()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is due any more."""
+        return not self._due.any()
+
+    def recommend(self) -> IntArray:
+        """Returns the arms that look Pareto optimal, sorted: the answer when done, the best guess so far before that.
+
+        The accepted arms, and of those still active the empirical Pareto set.
+        """
+        active = np.flatnonzero(self._left_in == 0)
+        without = active[self._counts[active] == 0]
+        if len(active) > 1 and len(without):
+            raise NotReady(
+                f"arms {_some(without)} have no pulls yet, so nothing can be said about them; "
+                "recommend() answers once every arm was told at least once."
+            )
+        answer = self._accepted.copy()
+        answer[active] = len(active) == 1 or optimal_rows(self.means[active])
+        return np.flatnonzero(answer)
+
+    @property
+    def counts(self) -> IntArray:
+        """How often each arm was pulled."""
+        return self._counts.copy()
+
+    @property
+    def means(self) -> FloatArray:
+        """The empirical means ``(n_arms, n_objectives)``, NaN where an arm was never pulled."""
+        with np.errstate(invalid="ignore"):
+            return self._sums / self._counts[:, None]
+
+    def snapshot(self) -> Snapshot:
+        """Returns a frozen record of what is known now."""
+        active = self._left_in == 0
+        used = int(self._counts.sum())
+        left = 0 if self.done else None if self._planned is None else self._planned - used
+        return Snapshot(
+            round=self._round,
+            active=_numbers(active),
+            accepted=_numbers(self._accepted),
+            rejected=_numbers(~active & ~self._accepted),
+            counts=frozen(self.counts),
+            means=frozen(self.means),
+            gaps=frozen(self._latest_gaps()),
+            left_in=frozen(self._left_in.copy()),
+            pulls_used=used,
+            pulls_left=left,
+            done=self.done,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the whole state as plain JSON values; ``pp.restore_policy`` makes an identical policy of it.
+
+        Counts and sums are the state, not the log: Python writes floats so that they are read back exactly.
+        """
+        if not self.name:
+            raise InvalidInput(f"this {type(self).__name__} was not made by pp.policy(), so its options are not known.")
+        return {
+            "format": STATE_FORMAT,
+            "policy": self.name,
+            "n_arms": self.n_arms,
+            "n_objectives": self.n_objectives,
+            "budget": self.budget,
+            "options": dict(self.options),
+            "round": self._round,
+            "counts": self._counts.tolist(),
+            "sums": self._sums.tolist(),
+            "due": self._due.tolist(),
+            "left_in": self._left_in.tolist(),
+            "accepted": self._accepted.tolist(),
+            "gaps": [None if np.isnan(gap) else gap if np.isfinite(gap) else "inf" for gap in self._gaps.tolist()],
+            "more": self._more_state(),
+        }
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        """Takes over the state of ``to_dict``; the policy itself was made from the same options."""
+        gaps = [np.nan if gap is None else float(gap) for gap in state["gaps"]]
+        self._round = check_integer(state["round"], "round", minimum=0)
+        self._counts = _like(self._counts, state["counts"], "counts")
+        self._sums = _like(self._sums, state["sums"], "sums")
+        self._due = _like(self._due, state["due"], "due")
+        self._left_in = _like(self._left_in, state["left_in"], "left_in")
+        self._accepted = _like(self._accepted, state["accepted"], "accepted")
+        self._gaps = _like(self._gaps, gaps, "gaps")
+        self._load_more(state["more"])
+
+    def _latest_gaps(self) -> FloatArray:
+        return self._gaps.copy()
+
+    def _more_state(self) -> dict[str, Any]:
+        """What a policy knows beyond the fields of this class, as JSON values."""
+        return {}
+
+    def _load_more(self, state: Mapping[str, Any]) -> None:  # noqa: B027 -- most policies have nothing more to load
+        """Takes over ``_more_state`` and rebuilds whatever is derived from the fields of this class."""
+
+
+def _like(mine: NDArray[Any], value: Any, name: str) -> NDArray[Any]:
+    array = np.array(value, dtype=mine.dtype)
+    if array.shape != mine.shape:
+        raise InvalidInput(f"the saved {name} have shape {array.shape}; expected {mine.shape}.")
+    return array
+
+
+def _numbers(mask: BoolArray) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(mask).tolist())
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
+def _some(arms: IntArray) -> str:
+    return ", ".join(map(str, arms[:10])) + (f" and {len(arms) - 10} more" if len(arms) > 10 else "")

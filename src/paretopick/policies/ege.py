@@ -1,0 +1,123 @@
+"""Empirical Gap Elimination with any schedule (Algorithm 1), and EGE-SR-k, the same with one stop (Algorithm 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import IntArray, check_integer
+from paretopick.errors import BudgetTooSmall, InvalidInput
+from paretopick.policies.base import Policy
+from paretopick.schedules import Schedule, Spend
+from paretopick.schedules import schedule as make_schedule
+from paretopick.theory.gaps import optimal_and_gaps
+
+
+class EGE(Policy):
+    """Empirical Gap Elimination (Algorithm 1).
+
+    Each round pulls every active arm equally often, then keeps the arms with the smallest empirical gaps; of those that leave,
+    the empirically optimal are accepted and the others rejected. The answer is the accepted arms and those still active.
+
+    With ``max_arms`` = k it stops as soon as k arms are accepted and answers with those alone (Algorithm 2); the round it stopped
+    in is ``snapshot().round`` and the pulls it took ``snapshot().pulls_used``, the paper's tau and N_tau.
+    """
+
+    def __init__(self, schedule: Schedule, *, n_objectives: int, budget: int | None = None, max_arms: int | None = None) -> None:
+        super().__init__(
+            n_arms=schedule.n_arms,
+            n_objectives=n_objectives,
+            budget=schedule.cost if budget is None else budget,
+            planned=schedule.cost,
+        )
+        self.schedule = schedule
+        self.max_arms = max_arms
+        self._round = 0
+        self._open_round()
+
+    def recommend(self) -> IntArray:
+        return np.flatnonzero(self._accepted) if self._stopped else super().recommend()
+
+    @property
+    def _stopped(self) -> bool:
+        return self.max_arms is not None and int(self._accepted.sum()) >= self.max_arms
+
+    def _close_round(self) -> None:
+        self._eliminate()
+        self._open_round()
+
+    def _open_round(self) -> None:
+        """Goes to the next round that has pulls; rounds without any eliminate at once, on the data there is."""
+        while self._round < self.schedule.n_rounds and not self._stopped:
+            pulls = self.schedule.pulls[self._round]
+            self._round += 1
+            if pulls:
+                self._due[self._left_in == 0] = pulls
+                return
+            self._eliminate()
+
+    def _eliminate(self) -> None:
+        active = np.flatnonzero(self._left_in == 0)
+        # Active arms have equal counts, so their sums order as their means do, with exact ties for integer data.
+        optimal, gaps = optimal_and_gaps(self._sums[active])
+        self._gaps[active] = gaps / self._counts[active]
+        # Smallest gaps first; among equals the empirically optimal, then the smaller index (the sort is stable).
+        order = np.lexsort((~optimal, gaps))
+        leaving = order[self.schedule.active[self._round] :]
+        self._left_in[active[leaving]] = self._round
+        self._accepted[active[leaving]] = optimal[leaving]
+
+
+def ege(*, n_arms: int, n_objectives: int, budget: int | None = None, schedule: Schedule | Mapping[str, Any]) -> EGE:
+    """EGE with a schedule of your own.
+
+    Args:
+        schedule: a ``pp.Schedule``, or a mapping with its ``active`` and ``pulls``.
+    """
+    if isinstance(schedule, Mapping):
+        schedule = Schedule(**schedule)
+    if not isinstance(schedule, Schedule):
+        raise InvalidInput(f"schedule={schedule!r} is not a Schedule; write pp.Schedule(active=..., pulls=...).")
+    if schedule.n_arms != n_arms:
+        raise InvalidInput(f"the schedule is for {schedule.n_arms} arms and n_arms={n_arms}.")
+    if budget is not None and schedule.cost > check_integer(budget, "budget", minimum=0):
+        raise BudgetTooSmall(f"the schedule costs {schedule.cost} pulls; raise budget={budget} to at least that.", schedule.cost)
+    return EGE(schedule, n_objectives=n_objectives, budget=budget)
+
+
+def ege_sr(*, n_arms: int, n_objectives: int, budget: int, spend: Spend = "printed") -> EGE:
+    """EGE with Successive Rejects: one arm leaves per round."""
+    return EGE(make_schedule("sr", n_arms, budget, spend=spend), n_objectives=n_objectives, budget=budget)
+
+
+def ege_sh(*, n_arms: int, n_objectives: int, budget: int, spend: Spend = "printed") -> EGE:
+    """EGE with Sequential Halving: half of the arms leave per round."""
+    return EGE(make_schedule("sh", n_arms, budget, spend=spend), n_objectives=n_objectives, budget=budget)
+
+
+def ege_gg(*, n_arms: int, n_objectives: int, budget: int, n_rounds: int | None = None, spend: Spend = "printed") -> EGE:
+    """EGE with the geometric schedule, in a number of rounds you choose.
+
+    Args:
+        n_rounds: by default ``ceil(log2 n_arms)``.
+    """
+    rounds = make_schedule("gg", n_arms, budget, n_rounds=n_rounds, spend=spend)
+    return EGE(rounds, n_objectives=n_objectives, budget=budget)
+
+
+def uniform(*, n_arms: int, n_objectives: int, budget: int, spend: Spend = "printed") -> EGE:
+    """Uniform allocation: every arm equally often, then the empirical Pareto set."""
+    return EGE(make_schedule("uniform", n_arms, budget, spend=spend), n_objectives=n_objectives, budget=budget)
+
+
+def ege_sr_k(*, n_arms: int, n_objectives: int, budget: int, max_arms: int, spend: Spend = "printed") -> EGE:
+    """EGE-SR that stops when enough optimal arms are found.
+
+    Args:
+        max_arms: k, from 1 to the number of arms; with fewer optimal arms than that all of them are looked for.
+    """
+    rounds = make_schedule("sr", n_arms, budget, spend=spend)
+    k = check_integer(max_arms, "max_arms", minimum=1, maximum=rounds.n_arms)
+    return EGE(rounds, n_objectives=n_objectives, budget=budget, max_arms=k)

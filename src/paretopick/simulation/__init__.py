@@ -1,0 +1,7 @@
+"""Many simulated runs of a policy on a bandit, counted."""
+
+from paretopick.simulation.engine import simulate
+from paretopick.simulation.reference import play
+from paretopick.simulation.results import ErrorCurve
+
+__all__ = ["ErrorCurve", "play", "simulate"]

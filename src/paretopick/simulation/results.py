@@ -1,0 +1,202 @@
+"""What a simulation returns: integer counts per budget, and the rates and intervals that are views of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, IntArray, check_choice, check_real, frozen
+from paretopick.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TALLIES = ("errors", "relaxed_losses", "wrongly_accepted", "wrongly_rejected", "pulls", "rounds", "hypervolume")
+"""What is counted, run by run; the hypervolume fraction in billionths, so that sums are exact in any order."""
+
+BILLION = 1_000_000_000
+UNDEFINED = -1
+"""Counted for the hypervolume fraction of every run where it does not exist."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Runs ``first`` to ``last - 1`` of the stream of runs that ``seed`` stands for."""
+
+    seed: tuple[int, ...]
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurve:
+    """The runs of one policy on one instance at several budgets; curves of different runs add up with ``+``.
+
+    ``errors``, ``relaxed_losses``, ``wrongly_accepted`` and ``wrongly_rejected`` are integer totals over all runs; ``rate``,
+    ``pulls``, ``rounds`` and ``hypervolume`` are means over runs. All have one entry per budget.
+    """
+
+    instance: str
+    policy: str
+    options: Mapping[str, Any]
+    budgets: tuple[int, ...]
+    tallies: IntArray
+    """``(n_budgets, len(TALLIES))`` totals."""
+    spans: tuple[Span, ...]
+    """Which runs these are."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tallies", frozen(np.array(self.tallies, dtype=np.int64)))
+
+    @property
+    def runs(self) -> int:
+        """The number of runs at each budget."""
+        return sum(span.last - span.first for span in self.spans)
+
+    @property
+    def errors(self) -> IntArray:
+        """How many runs answered something else than the Pareto set."""
+        return self._total("errors")
+
+    @property
+    def relaxed_losses(self) -> IntArray:
+        """How many runs had a PSI-k loss for the policy's ``max_arms``; without one, the errors."""
+        return self._total("relaxed_losses")
+
+    @property
+    def wrongly_accepted(self) -> IntArray:
+        """How many sub-optimal arms were in the answers of all runs together."""
+        return self._total("wrongly_accepted")
+
+    @property
+    def wrongly_rejected(self) -> IntArray:
+        """How many optimal arms were missing from the answers of all runs together."""
+        return self._total("wrongly_rejected")
+
+    @property
+    def rate(self) -> FloatArray:
+        """The error rate; 0 means no error was seen, for which ``interval`` gives the upper limit."""
+        return self.errors / self.runs
+
+    @property
+    def pulls(self) -> FloatArray:
+        """Pulls used per run, on average."""
+        return self._total("pulls") / self.runs
+
+    @property
+    def rounds(self) -> FloatArray:
+        """Rounds per run, on average; for EGE-SR-k the paper's tau."""
+        return self._total("rounds") / self.runs
+
+    @property
+    def hypervolume(self) -> FloatArray:
+        """The hypervolume fraction of the answer, on average, reference point 0; NaN where no arm lies above that."""
+        total = self._total("hypervolume")
+        return np.where(total < 0, np.nan, total / BILLION / self.runs)
+
+    def interval(
+        self,
+        level: float = 0.95,
+        *,
+        method: Literal["wilson", "clopper-pearson"] = "wilson",
+        of: Literal["errors", "relaxed_losses"] = "errors",
+    ) -> FloatArray:
+        """Returns the confidence interval of the rate at each budget, ``(n_budgets, 2)``.
+
+        Args:
+            level: of confidence, between 0 and 1.
+            method: ``"wilson"`` is close to the level on average, ``"clopper-pearson"`` never below it.
+            of: the errors, or the PSI-k losses.
+        """
+        from scipy.stats import binomtest
+
+        check_real(level, "level", above=0.0, maximum=1.0)
+        check_choice(method, ("wilson", "clopper-pearson"), "method")
+        counts = self._total(check_choice(of, ("errors", "relaxed_losses"), "count with an interval"))
+        scipy_name: Literal["wilson", "exact"] = "wilson" if method == "wilson" else "exact"
+        limits = [binomtest(int(n), self.runs).proportion_ci(level, method=scipy_name) for n in counts]
+        return np.array([(limit.low, limit.high) for limit in limits])
+
+    def __add__(self, other: ErrorCurve) -> ErrorCurve:
+        """Puts together different runs of the same policy on the same instance at the same budgets."""
+        if not isinstance(other, ErrorCurve):
+            return NotImplemented
+        for what in ("instance", "policy", "options", "budgets"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                raise InvalidInput(f"curves of {what} {mine!r} and {theirs!r} are different things and do not add up.")
+        for a in self.spans:
+            for b in other.spans:
+                if a.seed == b.seed and a.first < b.last and b.first < a.last:
+                    raise InvalidInput(
+                        f"both curves hold run {max(a.first, b.first)} of the same seed, which would count twice; "
+                        "simulate the second with another rng= or with start= behind the first."
+                    )
+        return replace(self, tallies=self.tallies + other.tallies, spans=_joined((*self.spans, *other.spans)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns everything as plain JSON values, with 95% Wilson intervals; ``from_dict`` reads it back."""
+        interval = self.interval()
+        return {
+            "instance": self.instance,
+            "policy": self.policy,
+            "options": dict(self.options),
+            "runs": self.runs,
+            "spans": [{"seed": list(span.seed), "first": span.first, "last": span.last} for span in self.spans],
+            "budgets": [
+                {
+                    "budget": budget,
+                    **{name: int(self._total(name)[i]) for name in TALLIES[:4]},
+                    "rate": float(self.rate[i]),
+                    "low": float(interval[i, 0]),
+                    "high": float(interval[i, 1]),
+                    "pulls": float(self.pulls[i]),
+                    "rounds": float(self.rounds[i]),
+                    "hypervolume": None if np.isnan(self.hypervolume[i]) else float(self.hypervolume[i]),
+                    "tallies": self.tallies[i].tolist(),
+                }
+                for i, budget in enumerate(self.budgets)
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any], /) -> ErrorCurve:
+        """Returns the curve that ``to_dict`` wrote."""
+        return cls(
+            instance=record["instance"],
+            policy=record["policy"],
+            options=dict(record["options"]),
+            budgets=tuple(row["budget"] for row in record["budgets"]),
+            tallies=np.array([row["tallies"] for row in record["budgets"]], dtype=np.int64),
+            spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns one flat row per budget: what a CSV file or a data frame holds."""
+        record = self.to_dict()
+        head = {name: record[name] for name in ("instance", "policy", "options", "runs")}
+        head["options"] = " ".join(f"{key}={value}" for key, value in self.options.items())
+        return [{**head, **{key: cell for key, cell in row.items() if key != "tallies"}} for row in record["budgets"]]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Returns the ``rows`` as a data frame; needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def _total(self, name: str) -> IntArray:
+        return self.tallies[:, TALLIES.index(name)]
+
+
+def _joined(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The same runs in as few spans as possible, in order, so that equal sets of runs compare equal."""
+    joined: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.seed, span.first)):
+        if joined and joined[-1].seed == span.seed and joined[-1].last == span.first:
+            joined[-1] = replace(joined[-1], last=span.last)
+        else:
+            joined.append(span)
+    return tuple(joined)
