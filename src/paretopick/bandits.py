@@ -189,7 +189,7 @@ class Bandit:
 
     >>> bandit = Bandit([[0.2, 0.8], [0.8, 0.2], [0.1, 0.1]], noise=Bernoulli())
     >>> bandit.optimal, round(bandit.complexity, 1)
-    (array([ True,  True, False]), 105.6)
+    (array([ True,  True, False]), 300.0)
     """
 
     means: FloatArray

@@ -90,7 +90,7 @@ def schedule(name: str, n_arms: int, budget: int, *, spend: Spend = "printed", n
     >>> schedule("sh", 20, 1000)
     Schedule(active=(20, 10, 5, 3, 2, 1), pulls=(10, 20, 40, 66, 100))
     >>> schedule("gg", 20, 1000).cost, schedule("gg", 20, 1000, spend="all").cost
-    (521, 998)
+    (451, 998)
     """
     K = check_integer(n_arms, "n_arms", minimum=1)
     T = check_integer(budget, "budget", minimum=0)

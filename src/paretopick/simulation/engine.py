@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import operator
 import signal
@@ -13,10 +12,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from paretopick._arrays import check_choice, check_integer
+from paretopick._arrays import check_integer
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput, SimulationInterrupted
-from paretopick.policies import POLICIES, plain_options, policy
+from paretopick.policies import plain_options, policy, policy_options
 from paretopick.simulation.reference import simulate_span
 from paretopick.simulation.results import ErrorCurve, Span
 
@@ -61,7 +60,7 @@ def simulate(
     >>> from paretopick.instances import instance
     >>> curve = simulate(instance("unique-dominator"), "ege-sr", budgets=[100, 2000], runs=20, rng=0)
     >>> curve.runs, curve.errors.tolist()
-    (20, [20, 4])
+    (20, [14, 6])
     """
     if not isinstance(bandit, Bandit):
         raise InvalidInput(f"bandit={bandit!r} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
@@ -86,17 +85,18 @@ def simulate(
 
 
 def _named(spec: PolicySpec, bandit: Bandit) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a policy, with the truth filled in for those that must be told it."""
-    if isinstance(spec, str):
-        name, options = spec, {}
-    elif isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
-        name, options = spec[0], {**spec[1]}
-    else:
+    """The name and the options of a policy, as JSON values."""
+    name, options = (spec, {}) if isinstance(spec, str) else spec if isinstance(spec, tuple) and len(spec) == 2 else ("", None)
+    if not isinstance(options, Mapping):
         raise InvalidInput(f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}).')
-    parameters = inspect.signature(POLICIES[check_choice(name, POLICIES, "policy")]).parameters
-    if "complexity" in parameters and "exploration" not in options:
-        options.setdefault("complexity", bandit.complexity)
-    return name, plain_options(options)
+    return name, plain_options(informed_options(name, options, bandit))
+
+
+def informed_options(name: str, options: Mapping[str, Any], bandit: Bandit) -> dict[str, Any]:
+    """Returns the options with the true complexity filled in for a policy that must be told it, as the oracle ``ape-fb``."""
+    if "complexity" in policy_options(name) and "exploration" not in options:
+        return {"complexity": bandit.complexity, **options}
+    return {**options}
 
 
 def _budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ...]:

@@ -37,8 +37,8 @@ def complexity(means: ArrayLike, /, *, max_arms: int | None = None) -> float:
     About the number of pulls, in units of the noise variance, that the problem takes. Infinite when two optimal arms are
     identical, 0 for one arm.
 
-    >>> complexity([[1.0, 0.0], [0.0, 1.0], [0.25, -0.5]])
-    9.0
+    >>> complexity([[1.0, 0.0], [0.0, 1.0], [0.0, -0.5]])
+    12.0
     >>> complexity([[1.0, 0.0], [1.0, 0.0]])
     inf
     """

@@ -31,7 +31,7 @@ def gaps(means: ArrayLike, /) -> FloatArray:
         The display before Eq. (5) prints index i inside the minimum over j; we use j, as Lemma 1 and the proofs do.
 
     >>> gaps([[1.0, 0.0], [0.0, 1.0], [0.25, -0.5]])
-    array([0.5, 1. , 0.5])
+    array([0.5 , 0.75, 0.5 ])
     >>> gaps([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # nothing tells the twins apart
     array([0., 0., 1.])
     """

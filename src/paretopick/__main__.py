@@ -1,0 +1,5 @@
+"""``python -m paretopick`` is the command line."""
+
+from paretopick.cli import main
+
+main()
