@@ -112,7 +112,8 @@ class Policy(ABC):
                 f"tell only what ask() returned, for now arms {_some(np.flatnonzero(self._due))}."
             )
         sums = self._sums.copy()
-        np.add.at(sums, arms, values)  # one by one in the order told, so that parts add up to the same float as the whole
+        with np.errstate(over="ignore"):
+            np.add.at(sums, arms, values)  # one by one in the order told, so that parts add up to the same float as the whole
         if not np.isfinite(sums).all():
             arm, objective = np.argwhere(~np.isfinite(sums))[0]
             raise InvalidInput(f"the sum of arm {arm} in objective {objective} overflows; scale the values down.")

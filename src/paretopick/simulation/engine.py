@@ -86,8 +86,13 @@ def simulate(
 
 def _named(spec: PolicySpec, bandit: Bandit) -> tuple[str, dict[str, Any]]:
     """The name and the options of a policy, as JSON values."""
-    name, options = (spec, {}) if isinstance(spec, str) else spec if isinstance(spec, tuple) and len(spec) == 2 else ("", None)
-    if not isinstance(options, Mapping):
+    name: str
+    options: Mapping[str, Any]
+    if isinstance(spec, str):
+        name, options = spec, {}
+    elif isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
+        name, options = spec
+    else:
         raise InvalidInput(f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}).')
     return name, plain_options(informed_options(name, options, bandit))
 

@@ -60,6 +60,7 @@ def relaxed_gaps(means: ArrayLike, /, *, max_arms: int) -> FloatArray:
     return np.where(optimal, np.maximum(gap, kth_largest), gap)  # Eq. (7)
 
 
+@np.errstate(over="ignore")  # finite points may be infinitely far apart
 def optimal_and_gaps(points: FloatArray) -> tuple[BoolArray, FloatArray]:
     """Returns the Pareto mask and the gaps of points known to be clean: the step every policy takes.
 

@@ -1,0 +1,31 @@
+"""Settings and fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+
+# The same examples on every machine and every time; no deadline, since machines are noisy.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
+hypothesis.settings.load_profile("fixed")
+
+SNW_CANDIDATES = (os.environ.get("PARETOPICK_SNW", ""), str(Path(__file__).parents[2] / "shared" / "data" / "snw.csv"))
+
+
+@pytest.fixture(scope="session")
+def snw_path() -> str:
+    """The file of the sorting networks, which may not be shipped: where the variable says, or beside the repository."""
+    for candidate in filter(None, SNW_CANDIDATES):
+        if Path(candidate).is_file():
+            return candidate
+    pytest.skip("the sorting networks are not on this machine; name their file in PARETOPICK_SNW to run this test")
+
+
+@pytest.fixture(autouse=True)
+def _no_global_randomness():
+    """Nothing may touch NumPy's global generator."""
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 -- this is what must not change
+    yield
+    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002

@@ -1,0 +1,333 @@
+"""What every policy must do, whatever it is; a new one joins by registering and by a line in ``cases.py``."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inputs import follow, tape
+from policies.cases import CASES, make
+
+import paretopick as pp
+
+SIZES = [(1, 1), (1, 3), (2, 1), (2, 2), (5, 2), (9, 3)]
+
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+def state(policy: pp.Policy) -> str:
+    return json.dumps(policy.to_dict(), allow_nan=False)
+
+
+def observations(case: str, n_arms: int, n_objectives: int, length: int, kind: str = "gaussian") -> np.ndarray:
+    rng = np.random.default_rng([len(case), n_arms, n_objectives])
+    return tape(rng, rng.random((n_arms, n_objectives)), length, kind)
+
+
+def tell_all(policy: pp.Policy, arms, data: np.ndarray) -> None:
+    counts = policy.counts
+    for arm in arms:
+        policy.tell([arm], data[arm, counts[arm]][None])
+        counts[arm] += 1
+
+
+@every_case
+@pytest.mark.parametrize("n_arms, n_objectives", SIZES)
+@pytest.mark.parametrize("extra", [0, 1, 40])
+@pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
+def test_a_run_ends_within_its_budget_and_every_state_on_the_way_is_sound(case, n_arms, n_objectives, extra, kind):
+    budget = 8 * n_arms + extra
+    policy = make(case, n_arms, n_objectives, budget)
+    data = observations(case, n_arms, n_objectives, budget, kind)
+    used = 0
+    while not policy.done:
+        arms = policy.ask()
+        assert len(arms) > 0
+        assert (np.sort(arms) == arms).all()
+        tell_all(policy, arms, data)
+        used += len(arms)
+        record = policy.snapshot()
+        assert sorted((*record.active, *record.accepted, *record.rejected)) == list(range(n_arms))
+        assert record.pulls_used == used == policy.counts.sum() <= budget
+        assert record.pulls_left >= len(policy.ask())
+        assert record.pulls_used + record.pulls_left <= budget
+        assert ((record.left_in > 0) == ~np.isin(np.arange(n_arms), record.active)).all()
+        assert (policy.means == record.means).all()
+    answer = policy.recommend()
+    assert len(answer) >= 1
+    assert (np.diff(answer) > 0).all()
+    assert len(policy.ask()) == 0
+    assert policy.snapshot().done
+    assert policy.snapshot().pulls_left == 0
+
+
+@every_case
+def test_means_are_those_of_what_was_told(case):
+    policy = make(case, 5, 2, 60)
+    data = observations(case, 5, 2, 60)
+    follow(policy, data)
+    for arm, count in enumerate(policy.counts):
+        assert policy.means[arm] == pytest.approx(data[arm, :count].mean(axis=0))
+
+
+@every_case
+def test_asking_only_reads(case):
+    policy = make(case, 5, 2, 60)
+    data = observations(case, 5, 2, 60)
+    while not policy.done:
+        before = state(policy)
+        first, again, some = policy.ask(), policy.ask(), policy.ask(limit=2)
+        first[:] = -1
+        assert (again[:2] == some).all()
+        policy.counts[:] = -1
+        policy.means[:] = -1
+        policy.snapshot()
+        policy.recommend() if (policy.counts > 0).all() else None
+        assert state(policy) == before
+        tell_all(policy, policy.ask(), data)
+
+
+@every_case
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_parts_of_a_round_in_any_order_end_the_same(case, seed):
+    """With integer observations sums are exact, so the order in which a round arrives cannot matter."""
+    rng = np.random.default_rng(seed)
+    data = rng.integers(-3, 4, size=(5, 60, 2)).astype(float)
+    whole, parts = make(case, 5, 2, 60), make(case, 5, 2, 60)
+    while not whole.done:
+        arms = whole.ask()
+        order = rng.permutation(len(arms))
+        which = {int(arm): iter(np.arange(60)[whole.counts[arm] :]) for arm in np.unique(arms)}
+        values = np.array([data[arm, next(which[int(arm)])] for arm in arms])
+        whole.tell(arms, values)
+        for piece in np.array_split(order, int(rng.integers(1, len(arms) + 1))):
+            parts.tell(arms[piece], values[piece])
+        assert state(parts) == state(whole)
+
+
+@every_case
+def test_a_round_told_at_once_equals_it_told_one_by_one_to_the_last_bit(case):
+    data = observations(case, 5, 2, 60)
+    at_once, one_by_one = make(case, 5, 2, 60), make(case, 5, 2, 60)
+    assert follow(at_once, data) == follow(one_by_one, data, chunk=1)
+    assert state(at_once) == state(one_by_one)
+
+
+@every_case
+@pytest.mark.parametrize("n_arms, n_objectives", [(1, 2), (2, 1), (5, 2)])
+@pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
+def test_saved_and_restored_at_any_moment_it_continues_identically(case, n_arms, n_objectives, kind):
+    budget = 9 * n_arms
+    data = observations(case, n_arms, n_objectives, budget, kind)
+    live, saved = make(case, n_arms, n_objectives, budget), make(case, n_arms, n_objectives, budget)
+    for _ in range(budget):
+        if live.done:
+            break
+        saved = pp.restore_policy(json.loads(state(saved)))
+        assert state(saved) == state(live)
+        assert (saved.ask() == live.ask()).all()
+        for policy in (live, saved):
+            tell_all(policy, policy.ask(limit=1), data)
+        a, b = live.snapshot(), saved.snapshot()
+        assert np.array_equal(a.gaps, b.gaps, equal_nan=True)
+        assert (a.round, a.active, a.accepted, a.pulls_left) == (b.round, b.active, b.accepted, b.pulls_left)
+    saved = pp.restore_policy(json.loads(state(saved)))
+    assert saved.done
+    assert (saved.recommend() == live.recommend()).all()
+
+
+@every_case
+def test_replaying_the_log_equals_the_live_run(case):
+    data = observations(case, 5, 2, 60)
+    live, replay = make(case, 5, 2, 60), make(case, 5, 2, 60)
+    log = follow(live, data, chunk=3)
+    tell_all(replay, log, data)
+    assert state(replay) == state(live)
+
+
+@every_case
+@pytest.mark.parametrize(
+    "arms, values, message",
+    [
+        ([0], [[0.1, np.nan]], r"values has nan for objective 1 \(row 0 of 1\)"),
+        ([0], [[np.inf, 0.1]], "values has inf for objective 0"),
+        ([0], [[0.1]], "values has 1 columns; expected 2"),
+        ([0], [0.1, 0.2], r"values has shape \(2,\)"),
+        ([0, 1], [[0.1, 0.2]], "values has 1 rows for 2 arms"),
+        ([5], [[0.1, 0.2]], r"arms has arm 5 \(position 0\); arms are numbered 0 to 4"),
+        ([-1], [[0.1, 0.2]], "arms has arm -1"),
+        ([0.5], [[0.1, 0.2]], "arms is float64"),
+        ([0] * 200, [[0.1, 0.2]] * 200, "arm 0 was told 200 times and is due"),
+        ([0], [["x", "y"]], "values cannot be read"),
+        ([], [[0.1, 0.2]], "values has 1 rows for 0 arms"),
+    ],
+)
+def test_a_bad_tell_is_refused_and_changes_nothing(case, arms, values, message):
+    policy = make(case, 5, 2, 60)
+    before = state(policy)
+    with pytest.raises(ValueError, match=message):
+        policy.tell(arms, values)
+    assert state(policy) == before
+
+
+@every_case
+def test_one_bad_row_keeps_the_good_ones_out_too(case):
+    policy = make(case, 5, 2, 60)
+    before = state(policy)
+    with pytest.raises(ValueError, match="row 1 of 2"):
+        policy.tell([0, 1], [[0.1, 0.2], [0.3, np.nan]])
+    assert state(policy) == before
+
+
+@every_case
+def test_a_sum_that_overflows_is_refused_and_changes_nothing(case):
+    policy = make(case, 5, 2, 60)
+    with pytest.raises(ValueError, match=r"the sum of arm \d in objective 0 overflows; scale the values down"):
+        while not policy.done:
+            before, arms = state(policy), policy.ask()
+            policy.tell(arms, np.full((len(arms), 2), 1.7e308))
+    assert state(policy) == before
+
+
+@every_case
+def test_telling_nothing_is_nothing(case):
+    policy = make(case, 5, 2, 60)
+    before = state(policy)
+    policy.tell([], np.empty((0, 2)))
+    policy.tell([], [])
+    assert state(policy) == before
+
+
+@every_case
+def test_telling_after_the_end_is_refused(case):
+    policy = make(case, 5, 2, 60)
+    follow(policy, observations(case, 5, 2, 60))
+    before = state(policy)
+    with pytest.raises(pp.PolicyDone, match=r"arm 0 was told after the end: the policy is done after \d+ pulls"):
+        policy.tell([0], [[0.1, 0.2]])
+    with pytest.raises(RuntimeError):
+        policy.tell([0], [[0.1, 0.2]])
+    with pytest.raises(ValueError, match="recommend"):
+        policy.tell([0], [[0.1, 0.2]])
+    assert state(policy) == before
+
+
+@every_case
+def test_an_answer_before_every_arm_was_pulled_is_refused(case):
+    policy = make(case, 5, 2, 60)
+    with pytest.raises(pp.NotReady, match="arms 0, 1, 2, 3, 4 have no pulls yet"):
+        policy.recommend()
+    policy.tell([3], [[0.1, 0.2]])
+    with pytest.raises(RuntimeError, match="arms 0, 1, 2, 4 have no pulls yet"):
+        policy.recommend()
+    assert np.isnan(policy.means).any()
+    assert np.isnan(policy.snapshot().gaps).all()
+
+
+@every_case
+def test_the_interim_answer_is_a_guess_from_the_data_so_far(case):
+    policy = make(case, 5, 2, 60)
+    while (policy.counts == 0).any():
+        policy.tell(policy.ask(), np.array([[float(arm), -float(arm) if arm < 4 else 9.0] for arm in policy.ask()]))
+    assert 4 in policy.recommend()
+
+
+@every_case
+def test_what_a_snapshot_holds_cannot_be_changed(case):
+    policy = make(case, 5, 2, 60)
+    record = policy.snapshot()
+    for array in (record.counts, record.means, record.gaps, record.left_in):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(AttributeError):
+        record.round = 3
+    tell_all(policy, policy.ask(), observations(case, 5, 2, 60))
+    assert (record.counts == 0).all()
+
+
+@every_case
+def test_the_values_told_are_not_written_to(case):
+    policy = make(case, 5, 2, 60)
+    arms = policy.ask()
+    values = np.arange(2.0 * len(arms)).reshape(-1, 2)
+    values.flags.writeable = arms.flags.writeable = False
+    policy.tell(arms, values)
+
+
+@every_case
+def test_too_small_a_budget_names_the_smallest_that_works(case):
+    name, options = CASES[case]
+    if name == "ege":
+        options = {"schedule": pp.Schedule((7, 0), (3,))}
+    with pytest.raises(pp.BudgetTooSmall) as refusal:
+        pp.policy(name, n_arms=7, n_objectives=2, budget=6, **options)
+    smallest = refusal.value.smallest
+    assert str(smallest) in str(refusal.value)
+    pp.policy(name, n_arms=7, n_objectives=2, budget=smallest, **options)
+    with pytest.raises(pp.BudgetTooSmall):
+        pp.policy(name, n_arms=7, n_objectives=2, budget=smallest - 1, **options)
+
+
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("ege-st", {}, "no policy named 'ege-st'; did you mean 'ege-s"),
+        ("zzz", {}, "no policy named 'zzz'; there is 'ege-sr', 'ege-sh'"),
+        (None, {}, "no policy named None"),
+        ("ege-sr", {"spent": "all"}, "no option of ege-sr named 'spent'; did you mean 'spend'"),
+        ("ege-sr", {"n_arms": 0}, "n_arms=0 is too small"),
+        ("ege-sr", {"n_objectives": 0}, "n_objectives=0 is too small"),
+        ("ege-sr", {"budget": None}, "ege-sr needs budget="),
+        ("ege-sr", {"budget": 99.5}, "budget=99.5 is not a whole number"),
+        ("ape-fb-adapt", {"budget": 99.5}, "budget=99.5 is not a whole number"),
+        ("ege-sr-k", {}, "ege-sr-k needs max_arms=; it has no default"),
+        ("ege-sr-k", {"max_arms": 0}, "max_arms=0 is too small"),
+        ("ege-sr-k", {"max_arms": 6}, "max_arms=6 is too large; it must be at most 5"),
+        ("ege", {}, "ege needs schedule="),
+        ("ege", {"schedule": (5, 1)}, "is not a Schedule; write pp.Schedule"),
+        ("ege", {"schedule": pp.Schedule((4, 1), (2,))}, "the schedule is for 4 arms and n_arms=5"),
+        ("ape-fb", {}, "give exploration= alone"),
+        ("ape-fb", {"c": 1.0}, "give exploration= alone"),
+        ("ape-fb", {"exploration": 1.0, "complexity": 3.0}, "give exploration= alone"),
+        ("ape-fb", {"exploration": -1.0}, "exploration=-1 is too small; it must be at least 0"),
+        ("ape-fb", {"exploration": np.inf}, "exploration=inf is not finite"),
+        ("ape-fb", {"complexity": np.nan}, "complexity=nan is not the H of a problem"),
+        ("ape-fb", {"complexity": 3.0, "c": -1}, "c=-1 is too small"),
+        ("ape-fb-adapt", {"c": -1}, "c=-1 is too small"),
+        ("apt", {"batch": 0}, "batch=0 is too small"),
+        ("apt", {"gamma": 1.5}, "gamma=1.5 is too large; it must be at most 1"),
+        ("apt", {"initial": 0}, "initial=0 is too small"),
+    ],
+)
+def test_a_policy_that_cannot_be_made_says_why(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        pp.policy(name, **{"n_arms": 5, "n_objectives": 2, "budget": 100, **options})
+
+
+def test_asking_for_less_than_nothing_is_refused():
+    with pytest.raises(ValueError, match="limit=-1 is too small"):
+        make("uniform", 5, 2, 60).ask(limit=-1)
+    assert len(make("uniform", 5, 2, 60).ask(limit=0)) == 0
+
+
+def test_a_saved_policy_that_is_not_one_is_refused():
+    good = make("ege-sr", 5, 2, 60).to_dict()
+    for broken, message in (
+        ({}, "not a policy saved in format 1"),
+        ([], "not a policy saved in format 1"),
+        ({**good, "format": 2}, "not a policy saved in format 1"),
+        ({key: value for key, value in good.items() if key != "sums"}, "has no 'sums'"),
+        ({**good, "counts": [1, 2]}, r"the saved counts have shape \(2,\); expected \(5,\)"),
+        ({**good, "policy": "ege-rs"}, "no policy named 'ege-rs'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            pp.restore_policy(broken)
+
+
+def test_a_policy_made_without_a_name_cannot_be_saved():
+    from paretopick.policies.ege import EGE
+
+    with pytest.raises(ValueError, match=r"not made by pp.policy\(\)"):
+        EGE(pp.Schedule((2, 1), (3,)), n_objectives=1).to_dict()

@@ -1,0 +1,100 @@
+import moocore
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inputs import random_points, tie_rich_points
+
+import paretopick as pp
+from paretopick.theory import dominance
+
+
+def test_equals_the_oracle_on_random_and_tie_rich_points():
+    for points in random_points(np.random.default_rng(0), 3000):
+        assert pp.pareto_mask(points).tolist() == oracle.pareto_set(points.tolist())
+
+
+@pytest.mark.parametrize("few, block_bytes", [(1, 1), (2, 8), (3, 64), (128, 1 << 19)])
+def test_blocks_of_any_size_give_the_same(monkeypatch, few, block_bytes):
+    monkeypatch.setattr(dominance, "FEW", few)
+    monkeypatch.setattr(dominance, "BLOCK_BYTES", block_bytes)
+    for points in random_points(np.random.default_rng(1), 600):
+        assert pp.pareto_mask(points).tolist() == oracle.pareto_set(points.tolist())
+
+
+@pytest.mark.parametrize("n_objectives", [1, 2, 3, 5])
+@pytest.mark.parametrize("high", [3, 1000])
+def test_many_points_agree_with_an_independent_library(n_objectives, high):
+    points = np.random.default_rng(2).integers(0, high, size=(2000, n_objectives)).astype(float)
+    assert (pp.pareto_mask(points) == moocore.is_nondominated(points, maximise=True, keep_weakly=True)).all()
+
+
+def test_a_sum_that_rounds_away_the_difference_still_finds_the_dominator():
+    # 1e16 + 1 rounds to 1e16, so both arms have the same sum in floating point.
+    points = np.array([[1e16, 0.0], [1e16, 1.0]] * 100)
+    assert pp.pareto_mask(points).tolist() == [False, True] * 100
+
+
+def test_huge_values_overflow_nothing():
+    points = np.array([[1.7e308, 1.7e308], [1.7e308, -1.7e308], [-1.7e308, 1.7e308]] * 50)
+    assert pp.pareto_mask(points).tolist() == [True, False, False] * 50
+
+
+def test_signed_zeros_are_equal():
+    assert pp.pareto_mask([[0.0, 1.0], [-0.0, 1.0]]).tolist() == [True, True]
+
+
+@pytest.mark.parametrize(
+    "points, expected",
+    [
+        ([[1.0]], [True]),
+        ([[1.0], [1.0], [0.0]], [True, True, False]),
+        ([[1.0, 1.0], [1.0, 0.0]], [True, False]),
+        ([[1, 0], [0, 1], [1, 0]], [True, True, True]),
+    ],
+)
+def test_edges(points, expected):
+    assert pp.pareto_mask(points).tolist() == expected
+
+
+@given(tie_rich_points(), st.randoms(use_true_random=False))
+def test_permuting_arms_permutes_the_mask_and_permuting_objectives_changes_nothing(points, random):
+    arms = random.sample(range(len(points)), len(points))
+    objectives = random.sample(range(points.shape[1]), points.shape[1])
+    mask = pp.pareto_mask(points)
+    assert (pp.pareto_mask(points[arms]) == mask[arms]).all()
+    assert (pp.pareto_mask(points[:, objectives]) == mask).all()
+
+
+@given(tie_rich_points())
+def test_every_dominated_arm_is_dominated_by_an_optimal_one(points):
+    mask = pp.pareto_mask(points)
+    assert mask.any()
+    for i in np.flatnonzero(~mask):
+        assert any(oracle.dominated_by(points[i], points[j]) for j in np.flatnonzero(mask))
+
+
+def test_inputs_are_not_written_to():
+    points = np.random.default_rng(3).normal(size=(300, 3))
+    points.flags.writeable = False
+    before = points.copy()
+    pp.pareto_mask(points)
+    assert (points == before).all()
+
+
+@pytest.mark.parametrize(
+    "points, message",
+    [
+        ([1.0, 2.0], r"means has shape \(2,\); expected two dimensions.*means\[:, None\]"),
+        ([[1.0, np.nan]], r"means has nan for objective 1 \(row 0 of 1\)"),
+        ([[np.inf, 0.0]], "means has inf for objective 0"),
+        (np.empty((0, 2)), r"means has shape \(0, 2\); expected at least one arm"),
+        ([[1.0, 2.0], [1.0]], "means cannot be read as a table of numbers"),
+        ([["a"]], "means cannot be read as a table of numbers"),
+        (np.zeros((2, 2, 2)), r"means has shape \(2, 2, 2\)"),
+    ],
+)
+def test_bad_input_is_shown(points, message):
+    with pytest.raises(ValueError, match=message):
+        pp.pareto_mask(points)
