@@ -15,7 +15,9 @@ ORACLE = {"sr": oracle.sr, "sh": oracle.sh, "gg": oracle.gg, "uniform": oracle.u
 
 def budgets_around(smallest: int, n_arms: int) -> list[int]:
     """Just enough, a little more, and multiples at which floors and ceilings are on the edge."""
-    return sorted({smallest, smallest + 1, 2 * smallest, 2 * smallest - 1, 7 * smallest + 3, 12 * n_arms * n_arms, 123_457 + n_arms})
+    return sorted(
+        {smallest, smallest + 1, 2 * smallest, 2 * smallest - 1, 7 * smallest + 3, 12 * n_arms * n_arms, 123_457 + n_arms}
+    )
 
 
 def is_valid(rounds: pp.Schedule, n_arms: int, budget: int) -> bool:
@@ -64,7 +66,10 @@ def test_the_smallest_budgets_are_those_of_the_formulas():
 
 
 def test_the_message_for_206_arms():
-    with pytest.raises(ValueError, match="round 1 pulls each of the 206 arms 0 times, so the first arms would leave without any data; raise budget=1000 to at least 1648"):
+    with pytest.raises(
+        ValueError,
+        match="round 1 pulls each of the 206 arms 0 times, so the first arms would leave without any data; raise budget=1000 to at least 1648",
+    ):
         pp.schedule("sh", 206, 1000)
     with pytest.raises(ValueError, match="raise budget=206 to at least 207"):
         pp.schedule("sr", 206, 206)

@@ -141,7 +141,9 @@ def test_a_round_closes_by_itself_and_the_next_one_asks_the_survivors():
 def test_an_arm_of_another_round_is_not_due():
     policy = pp.policy("ege-sh", n_arms=4, n_objectives=1, budget=16)
     policy.tell(policy.ask(), np.repeat([[0.0], [1.0], [2.0], [3.0]], 2, axis=0))
-    with pytest.raises(pp.NotDue, match="arm 0 was told once and is due 0 times; tell only what ask.. returned, for now arms 2, 3"):
+    with pytest.raises(
+        pp.NotDue, match="arm 0 was told once and is due 0 times; tell only what ask.. returned, for now arms 2, 3"
+    ):
         policy.tell([0], [[1.0]])
 
 

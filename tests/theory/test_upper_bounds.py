@@ -99,7 +99,9 @@ def test_the_bound_of_any_schedule_is_at_most_those_derived_from_it():
     """Corollary 1 and Proposition 1 weaken Theorem 1, so the general bound is the smaller one."""
     for budget in (100, 400, 5000):
         for name, special in (("sr", bounds.ege_sr), ("sh", bounds.ege_sh), ("gg", bounds.ege_gg)):
-            assert bounds.ege(MEANS, pp.schedule(name, K, budget), sigma=SIGMA) <= special(MEANS, budget, sigma=SIGMA) * (1 + 1e-9)
+            assert bounds.ege(MEANS, pp.schedule(name, K, budget), sigma=SIGMA) <= special(MEANS, budget, sigma=SIGMA) * (
+                1 + 1e-9
+            )
 
 
 def test_one_arm_is_never_wrong():

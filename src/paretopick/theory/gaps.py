@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import BoolArray, FloatArray, check_integer, check_means
-from paretopick.theory.dominance import BLOCK_BYTES, excess, optimal_rows
+from paretopick.theory.dominance import BLOCK_BYTES, FEW, excess, optimal_rows
 
 
 def gaps(means: ArrayLike, /) -> FloatArray:
@@ -67,27 +67,45 @@ def optimal_and_gaps(points: FloatArray) -> tuple[BoolArray, FloatArray]:
     Points with equal counts may be given as sums instead of means: the mask is the same, and the gaps are those of the means
     times the count, with exact ties for integer data.
     """
+    if len(points) <= FEW:
+        return _all_pairs(points)
     optimal = optimal_rows(points)
-    front, others = points[optimal], points[~optimal]
-    rows = max(1, BLOCK_BYTES // (8 * len(front)))
+    gap = np.empty(len(points))
+    gap[~optimal], gap[optimal] = _in_blocks(points[optimal], points[~optimal])
+    return optimal, gap
 
-    to_front = np.full(len(front), np.inf)  # delta^+ of Eq. (2)
+
+def _all_pairs(points: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """The mask and the gaps of a few points, from one matrix of all pairs."""
+    above = excess(points, points)
+    weakly = above <= 0  # the row is weakly dominated by the column
+    optimal = np.logical_not((weakly & ~weakly.T).any(axis=1))
+    np.fill_diagonal(above, np.inf)
+    to_front = above[:, optimal]
+    gap = 0.0 - to_front.min(axis=1)  # Eq. (1); not -x, which would turn a tie into -0.0
+    among, below = to_front[optimal], to_front[~optimal]
+    nearest = np.minimum(among.min(axis=1), among.min(axis=0))  # delta^+ of Eq. (2)
+    if len(below):
+        margin = np.maximum(below, 0.0) + gap[~optimal, None]
+        nearest = np.minimum(nearest, margin.min(axis=0))  # delta^- of Eq. (2)
+    gap[optimal] = nearest
+    return optimal, gap
+
+
+def _in_blocks(front: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The gaps of the others and of the front, without a matrix of all pairs."""
+    rows = max(1, BLOCK_BYTES // (8 * len(front)))
+    below = np.empty(len(others))
+    nearest = np.full(len(front), np.inf)
     for start in range(0, len(front), rows):
         stop = min(start + rows, len(front))
         above = excess(front[start:stop], front)
         above[np.arange(stop - start), np.arange(start, stop)] = np.inf
-        np.minimum(to_front[start:stop], above.min(axis=1), out=to_front[start:stop])
-        np.minimum(to_front, above.min(axis=0), out=to_front)
-
-    below = np.empty(len(others))  # Eq. (1)
-    to_others = np.full(len(front), np.inf)  # delta^- of Eq. (2)
+        np.minimum(nearest[start:stop], above.min(axis=1), out=nearest[start:stop])
+        np.minimum(nearest, above.min(axis=0), out=nearest)
     for start in range(0, len(others), rows):
         above = excess(others[start : start + rows], front)
-        block = 0.0 - above.min(axis=1)  # not -x, which would turn a tie into -0.0
+        block = 0.0 - above.min(axis=1)
         below[start : start + rows] = block
-        np.minimum(to_others, (np.maximum(above, 0.0) + block[:, None]).min(axis=0), out=to_others)
-
-    gap = np.empty(len(points))
-    gap[~optimal] = below
-    gap[optimal] = np.minimum(to_front, to_others)
-    return optimal, gap
+        np.minimum(nearest, (np.maximum(above, 0.0) + block[:, None]).min(axis=0), out=nearest)
+    return below, nearest
