@@ -13,7 +13,7 @@ run: $(VENV)/installed  ## the main job: one simulated trial, from 20 vaccines t
 	$(BIN)/paretopick demo
 
 test: check  ## everything that must pass: the checks, then the tests on all cores
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 check: $(VENV)/installed-dev  ## format, lint, types, layers, doctests
 	$(BIN)/ruff format --check .

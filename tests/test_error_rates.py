@@ -27,7 +27,7 @@ def test_error_rates_are_those_of_an_independent_calculation(name, budget, polic
     assert abs(curve.rate[0] - expected) < stats.norm.ppf(0.9995) * deviation
 
 
-@pytest.mark.parametrize("name, runs, low, high", [("cov-boost", 800, 0.12, 0.16), ("cov-boost-2d", 600, 0.0, 0.025)])
+@pytest.mark.parametrize("name, runs, low, high", [("cov-boost", 600, 0.12, 0.16), ("cov-boost-2d", 400, 0.0, 0.025)])
 def test_apt_errs_as_rarely_as_promised(name, runs, low, high):
     curve = pp.simulate(pp.instance(name), "apt", budgets=2500, runs=runs, rng=2024)
     assert low <= curve.rate[0] < high

@@ -1,11 +1,11 @@
 import itertools
 from fractions import Fraction
 
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracle
 import paretopick as pp
 from paretopick import schedules
 

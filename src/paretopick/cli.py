@@ -72,6 +72,7 @@ def demo(
     Shows who was found, who left when, and against what truth.
     """
     bandit = instance("cov-boost")
+    check_integer(seed, "--seed", minimum=0)
     name, options = _policy_spec(policy_name)
     options = informed_options(name, options, bandit)
     player = policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget, **options)
@@ -173,6 +174,7 @@ def simulate_command(
     if as_json and as_csv:
         raise InvalidInput("--json and --csv are both given; choose one.")
     bandit = _bandit(name, data, std, bernoulli, minimise)
+    check_integer(seed, "--seed", minimum=0)
     specs = [_policy_spec(text) for text in policy_names]
     budgets = None if budget is None else [check_integer(_value(text), "--budget", minimum=0) for text in budget.split(",")]
     processes = workers if workers is not None else (os.cpu_count() or 1)

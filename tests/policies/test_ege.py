@@ -1,9 +1,9 @@
 import numpy as np
-import oracle
 import pytest
-from inputs import drawing, follow, tape
 
+import oracle
 import paretopick as pp
+from inputs import drawing, follow, tape
 
 ORACLE = {"ege-sr": oracle.sr, "ege-sh": oracle.sh, "ege-gg": oracle.gg, "uniform": oracle.uniform}
 
@@ -142,7 +142,7 @@ def test_an_arm_of_another_round_is_not_due():
     policy = pp.policy("ege-sh", n_arms=4, n_objectives=1, budget=16)
     policy.tell(policy.ask(), np.repeat([[0.0], [1.0], [2.0], [3.0]], 2, axis=0))
     with pytest.raises(
-        pp.NotDue, match="arm 0 was told once and is due 0 times; tell only what ask.. returned, for now arms 2, 3"
+        pp.NotDue, match=r"arm 0 was told once and is due 0 times; tell only what ask\(\) returned, for now arms 2, 3"
     ):
         policy.tell([0], [[1.0]])
 

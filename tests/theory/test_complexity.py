@@ -1,12 +1,12 @@
 import math
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
-from inputs import random_points, tie_rich_points
 
+import oracle
 import paretopick as pp
+from inputs import random_points, tie_rich_points
 
 
 def test_both_complexities_equal_the_oracle():

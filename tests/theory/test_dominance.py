@@ -1,12 +1,12 @@
 import moocore
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import random_points, tie_rich_points
 
+import oracle
 import paretopick as pp
+from inputs import random_points, tie_rich_points
 from paretopick.theory import dominance
 
 

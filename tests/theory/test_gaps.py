@@ -1,13 +1,14 @@
+import itertools
 import tracemalloc
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import random_points, tie_rich_points
 
+import oracle
 import paretopick as pp
+from inputs import random_points, tie_rich_points
 from paretopick.theory import dominance
 from paretopick.theory.gaps import optimal_and_gaps
 
@@ -103,7 +104,7 @@ def test_relaxed_gaps_shrink_with_k_to_the_plain_ones():
     points = np.random.default_rng(6).normal(size=(30, 3))
     size = int(pp.pareto_mask(points).sum())
     relaxed = [pp.relaxed_gaps(points, max_arms=k) for k in range(1, 31)]
-    assert all((after <= before).all() for before, after in zip(relaxed, relaxed[1:], strict=False))
+    assert all((after <= before).all() for before, after in itertools.pairwise(relaxed))
     for k in range(size, 31):
         assert (relaxed[k - 1] == pp.gaps(points)).all()
 

@@ -1,9 +1,9 @@
 import math
 
 import numpy as np
-import oracle
 import pytest
 
+import oracle
 import paretopick as pp
 from paretopick import bounds
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-import operator
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import partial, reduce
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,13 +16,14 @@ from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import plain_options, policy, policy_options
 from paretopick.simulation.reference import simulate_span
-from paretopick.simulation.results import ErrorCurve, Span
+from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 
 PolicySpec: TypeAlias = str | tuple[str, Mapping[str, Any]]
+Work: TypeAlias = Callable[[Span], tuple[ErrorCurve, float]]
 Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
 
-CHUNKS = 64
-"""Into how many pieces the runs are cut, for progress, for workers and for what Ctrl-C can keep."""
+PIECE_SECONDS = 0.25
+"""About how long a piece of work takes: the delay of progress and of Ctrl-C, and what Ctrl-C can lose per worker."""
 
 
 def simulate(
@@ -71,17 +71,17 @@ def simulate(
     processes = 1 if workers is None else check_integer(workers, "workers", minimum=1)
     _try_out(bandit, name, options, T)
 
-    work = partial(simulate_span, bandit, name, options, T)
-    pieces = _pieces(_seed(rng), first, n)
-    finished: list[ErrorCurve] = []
+    work = partial(_timed_span, bandit, name, options, T)
+    pieces = _Pieces(_seed(rng), first, first + n)
+    total = ErrorCurve(bandit.name, name, options, T, np.zeros((len(T), len(TALLIES))), spans=())
     try:
         for piece in _in_turn(work, pieces) if processes == 1 else _in_processes(work, pieces, processes):
-            finished.append(piece)
+            total += piece
             if progress is not None:
-                progress(sum(curve.runs for curve in finished), n)
+                progress(total.runs, n)
     except KeyboardInterrupt:
-        raise SimulationInterrupted(reduce(operator.add, finished) if finished else None) from None
-    return reduce(operator.add, finished)
+        raise SimulationInterrupted(total if total.runs else None) from None
+    return total
 
 
 def _named(spec: PolicySpec, bandit: Bandit) -> tuple[str, dict[str, Any]]:
@@ -137,20 +137,55 @@ def _seed(rng: Seed) -> tuple[int, ...]:
     return (entropy, *map(int, sequence.spawn_key))
 
 
-def _pieces(seed: tuple[int, ...], first: int, runs: int) -> list[Span]:
-    edges = [first + runs * i // CHUNKS for i in range(CHUNKS + 1)]
-    return [Span(seed, a, b) for a, b in itertools.pairwise(edges) if a < b]
+class _Pieces:
+    """The runs cut into pieces, each about as long as ``PIECE_SECONDS``; where the cuts are does not change the result."""
+
+    def __init__(self, seed: tuple[int, ...], first: int, last: int) -> None:
+        self._seed, self._next, self._last = seed, first, last
+        self._size = 1
+
+    def take(self) -> Span | None:
+        """The next piece, None when all are taken."""
+        if self._next == self._last:
+            return None
+        span = Span(self._seed, self._next, min(self._next + self._size, self._last))
+        self._next = span.last
+        return span
+
+    def learn(self, runs: int, seconds: float) -> None:
+        """Sizes the pieces to come by how long one took."""
+        self._size = max(1, min(2 * runs, int(runs * PIECE_SECONDS / max(seconds, 1e-9))))
 
 
-def _in_turn(work: Callable[[Span], ErrorCurve], pieces: list[Span]) -> Iterator[ErrorCurve]:
-    return map(work, pieces)
+def _timed_span(
+    bandit: Bandit, name: str, options: Mapping[str, Any], budgets: tuple[int, ...], span: Span
+) -> tuple[ErrorCurve, float]:
+    began = time.perf_counter()
+    curve = simulate_span(bandit, name, options, budgets, span)
+    return curve, time.perf_counter() - began
 
 
-def _in_processes(work: Callable[[Span], ErrorCurve], pieces: list[Span], workers: int) -> Iterator[ErrorCurve]:
+def _in_turn(work: Work, pieces: _Pieces) -> Iterator[ErrorCurve]:
+    while (span := pieces.take()) is not None:
+        curve, seconds = work(span)
+        pieces.learn(curve.runs, seconds)
+        yield curve
+
+
+def _in_processes(work: Work, pieces: _Pieces, workers: int) -> Iterator[ErrorCurve]:
     # Ctrl-C is for this process alone: the workers finish the piece they are at.
     pool = ProcessPoolExecutor(workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+    waiting: set[Future[tuple[ErrorCurve, float]]] = set()
     try:
-        for future in as_completed([pool.submit(work, piece) for piece in pieces]):
-            yield future.result()
+        while True:
+            while len(waiting) <= workers and (span := pieces.take()) is not None:
+                waiting.add(pool.submit(work, span))
+            if not waiting:
+                return
+            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in finished:
+                curve, seconds = future.result()
+                pieces.learn(curve.runs, seconds)
+                yield curve
     finally:
         pool.shutdown(cancel_futures=True)

@@ -1,0 +1,231 @@
+"""The command line as a user meets it: real processes, real streams."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import paretopick as pp
+
+VERBS = ["demo", "show", "simulate"]
+
+
+def run(*arguments: str, **options) -> subprocess.CompletedProcess:
+    environment = {key: value for key, value in os.environ.items() if key != "PARETOPICK_SNW"}
+    command = [sys.executable, "-m", "paretopick", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **options)
+
+
+def succeed(*arguments: str, **options) -> str:
+    result = run(*arguments, **options)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("verb", [None, *VERBS])
+def test_every_help_text_ends_in_an_example_that_runs(verb):
+    text = succeed(*filter(None, [verb]), "--help")
+    example = re.search(r"Example: paretopick ([^\0]*)\Z", text).group(1)
+    assert succeed(*example.split())
+
+
+def test_no_arguments_show_the_help():
+    assert "demo" in run().stdout + run().stderr
+
+
+def test_the_version():
+    assert succeed("--version") == f"paretopick {pp.__version__}\n"
+
+
+def test_the_installed_command_is_the_same_program():
+    script = os.path.join(os.path.dirname(sys.executable), "paretopick")
+    assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout == succeed("--version")
+
+
+def test_demo_tells_who_was_found_who_left_when_and_the_truth():
+    text = succeed("demo")
+    record = json.loads(succeed("demo", "--json"))
+    assert record["truth"] == ["BNT/BNT + m1273", "ChAd/ChAd + m1273"]
+    assert record["correct"] == (record["found"] == record["truth"])
+    assert sum(row["patients"] for row in record["arms"]) == record["patients"] <= 2500
+    assert sorted(row["left_in_round"] for row in record["arms"] if row["left_in_round"]) == list(range(1, 20))
+    for row in record["arms"]:
+        assert row["arm"] in text
+    assert f"Found Pareto-optimal: {', '.join(record['found'])}" in text
+
+
+def test_demo_says_so_when_it_is_wrong():
+    wrong = next(
+        seed for seed in range(40) if not json.loads(succeed("demo", "--json", "--budget", "100", "--seed", str(seed)))["correct"]
+    )
+    assert "which is wrong: the truth is BNT/BNT + m1273, ChAd/ChAd + m1273" in succeed(
+        "demo", "--budget", "100", "--seed", str(wrong)
+    )
+
+
+def test_demo_repeats_with_its_seed_and_runs_with_any_policy():
+    assert succeed("demo", "--seed", "4") == succeed("demo", "--seed", "4")
+    assert json.loads(succeed("demo", "--policy", "ape-fb:c=10", "--budget", "300", "--json"))["patients"] == 300
+
+
+@pytest.mark.parametrize("what, names", [("instances", pp.INSTANCES), ("policies", pp.POLICIES), ("schedules", pp.SCHEDULES)])
+def test_show_lists_every_entry_of_a_registry(what, names):
+    rows = json.loads(succeed("show", what, "--json"))
+    assert [row["name"] for row in rows] == list(names)
+    text = succeed("show", what)
+    for name in names:
+        assert re.search(rf"^{re.escape(name)}\s", text, re.MULTILINE)
+    assert all(row["summary"] for row in rows)
+
+
+@pytest.mark.parametrize("name", sorted({*pp.INSTANCES, *pp.POLICIES, *pp.SCHEDULES} - {"snw", "snw-paper"}))
+def test_show_knows_every_name(name):
+    parts = json.loads(succeed("show", name, "--json"))
+    assert parts
+    assert set(parts) == {
+        kind for kind, names in (("instance", pp.INSTANCES), ("policy", pp.POLICIES), ("schedule", pp.SCHEDULES)) if name in names
+    }
+    assert name in succeed("show", name)
+
+
+def test_show_an_instance():
+    part = json.loads(succeed("show", "cov-boost", "--json"))["instance"]
+    assert part["H"] == 549.68
+    assert [row["arm"] for row in part["rows"] if row["optimal"]] == ["BNT/BNT + m1273", "ChAd/ChAd + m1273"]
+
+
+def test_show_a_schedule():
+    part = json.loads(succeed("show", "sh", "--arms", "206", "--budget", "5000", "--json"))["schedule"]
+    assert part["smallest_budget"] == 1648
+    assert sum(row["active"] * row["pulls_each"] for row in part["rows"]) == part["cost"] <= 5000
+
+
+def test_show_the_sorting_networks_from_a_file(snw_path):
+    assert json.loads(succeed("show", "snw-paper", "--data", snw_path, "--json"))["instance"]["optimal"] == 5
+    rows = {row["name"]: row for row in json.loads(succeed("show", "instances", "--data", snw_path, "--json"))}
+    assert rows["snw"]["H"] == 394_451.07
+
+
+SIMULATE = ("simulate", "unique-dominator", "--policy", "ege-sr", "--policy", "uniform", "--budget", "100,400", "--runs", "40")
+
+
+def test_simulate_prints_what_the_library_counts():
+    curves = [pp.ErrorCurve.from_dict(record) for record in json.loads(succeed(*SIMULATE, "--json"))]
+    assert [curve.policy for curve in curves] == ["ege-sr", "uniform"]
+    for curve in curves:
+        expected = pp.simulate(pp.instance("unique-dominator"), curve.policy, budgets=[100, 400], runs=40, rng=0)
+        assert (curve.tallies == expected.tallies).all()
+
+
+def test_simulate_as_csv_agrees_with_json():
+    rows = list(csv.DictReader(io.StringIO(succeed(*SIMULATE, "--csv"))))
+    records = json.loads(succeed(*SIMULATE, "--json", "--workers", "1"))
+    flat = [(record["policy"], row["budget"], row["errors"]) for record in records for row in record["budgets"]]
+    assert [(row["policy"], int(row["budget"]), int(row["errors"])) for row in rows] == flat
+
+
+def test_simulate_as_a_table_has_a_row_for_every_point():
+    text = succeed(*SIMULATE)
+    assert len(re.findall(r"^ege-sr\s+\d+", text, re.MULTILINE)) == 2
+    assert len(re.findall(r"^uniform\s+\d+", text, re.MULTILINE)) == 2
+
+
+def test_a_rate_of_zero_is_an_upper_limit(tmp_path):
+    path = tmp_path / "easy.csv"
+    path.write_text("option,speed,price\na,10,1\nb,1,9\n")
+    text = succeed(
+        "simulate", str(path), "--std", "0.1,0.2", "--minimise", "price", "--budget", "20", "--runs", "50", "--policy", "uniform"
+    )
+    assert "< 0.071" in text
+    assert "0 of 50" in text
+
+
+def test_simulate_a_file_of_probabilities(tmp_path):
+    path = tmp_path / "coins.csv"
+    path.write_text("heads\n0.2\n0.8\n")
+    (record,) = json.loads(
+        succeed("simulate", str(path), "--bernoulli", "--budget", "20", "--runs", "5", "--policy", "apt:batch=4", "--json")
+    )
+    assert record["options"] == {"batch": 4}
+    assert record["instance"] == "coins"
+
+
+def test_stdout_holds_the_result_alone():
+    result = run(*SIMULATE, "--json")
+    json.loads(result.stdout)
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["show", "covboost"], "no entry to show named 'covboost'; did you mean 'cov-boost'?"),
+        (["simulate", "covboost"], "no instance named 'covboost'; did you mean 'cov-boost'?"),
+        (["simulate", "snw"], "not shipped with the package"),
+        (["simulate", "cov-boost", "--policy", "ege-rs"], "no policy named 'ege-rs'"),
+        (["simulate", "cov-boost", "--policy", "ege-sr-k"], "ege-sr-k needs max_arms="),
+        (["simulate", "cov-boost", "--policy", "ege-sr-k:2"], "'2' in --policy ege-sr-k:2 is not OPTION=VALUE"),
+        (["simulate", "cov-boost", "--budget", "many"], "--budget='many' is not a whole number"),
+        (["simulate", "cov-boost", "--budget", "20"], "raise budget=20 to at least 21"),
+        (["simulate", "cov-boost", "--runs", "0"], "runs=0 is too small"),
+        (["simulate", "cov-boost", "--std", "1"], "go with a CSV file"),
+        (["simulate", "nowhere.csv", "--std", "1"], "there is no file nowhere.csv"),
+        (["simulate", "nowhere.csv"], "say how noisy a measurement is with --std 0.5 or --bernoulli"),
+        (["simulate", "cov-boost", "--json", "--csv"], "choose one"),
+        (["demo", "--budget", "3"], "raise budget=3 to at least 21"),
+        (["demo", "--seed", "-1"], "--seed=-1 is too small"),
+        (["show", "sr", "--budget", "3"], "raise budget=3 to at least 21"),
+    ],
+)
+def test_a_mistake_is_one_clear_line_on_stderr(arguments, message):
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_reader_that_stops_early_is_no_error():
+    command = f"{sys.executable} -m paretopick show instances | head -1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert result.stdout.startswith("name")
+    assert result.stderr == ""
+
+
+def test_ctrl_c_shows_what_is_finished_and_exits_with_130():
+    """In a terminal of its own, with the interrupt typed on it."""
+    master, slave = pty.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "paretopick",
+        "simulate",
+        "cov-boost",
+        "--policy",
+        "ege-sr",
+        "--runs",
+        "200000",
+        "--workers",
+        "2",
+        "--budget",
+        "60",
+    ]
+    process = subprocess.Popen(command, stdin=slave, stdout=subprocess.PIPE, stderr=slave, start_new_session=True, text=True)
+    os.close(slave)
+    deadline = time.monotonic() + 60
+    seen = ""
+    while not re.search(r"\b[1-9]\d*/200000", seen) and time.monotonic() < deadline:  # some runs are finished
+        seen += os.read(master, 4096).decode()
+    os.killpg(process.pid, signal.SIGINT)
+    output = process.communicate(timeout=60)[0]
+    os.close(master)
+    assert process.returncode == 130
+    assert re.search(r"^ege-sr\s+60\s", output, re.MULTILINE)
