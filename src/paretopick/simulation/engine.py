@@ -73,7 +73,7 @@ def simulate(
 
     work = partial(_timed_span, bandit, name, options, T)
     pieces = _Pieces(_seed(rng), first, first + n)
-    total = ErrorCurve(bandit.name, name, options, T, np.zeros((len(T), len(TALLIES))), spans=())
+    total = ErrorCurve(bandit.name, name, options, T, np.zeros((len(T), len(TALLIES)), dtype=np.int64), spans=())
     try:
         for piece in _in_turn(work, pieces) if processes == 1 else _in_processes(work, pieces, processes):
             total += piece

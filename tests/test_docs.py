@@ -1,0 +1,97 @@
+"""The documents say what is true: names exist, examples run, lists are complete."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paretopick as pp
+from paretopick.theory import complexity, dominance, gaps, losses
+
+ROOT = Path(__file__).parents[1]
+PAPER_MAP = (ROOT / "docs" / "paper-map.md").read_text()
+README = (ROOT / "README.md").read_text()
+
+
+def test_every_test_named_in_the_paper_map_exists():
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", PAPER_MAP)
+    assert len(named) > 40
+    for file, test in named:
+        assert re.search(rf"^def {test}\(", (ROOT / "tests" / file).read_text(), re.MULTILINE), f"{file}::{test}"
+
+
+def _named_in_the_map() -> set[str]:
+    rows = [line.split("|")[2] for line in PAPER_MAP.splitlines() if line.count("|") >= 3]
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
+def test_every_function_named_in_the_paper_map_exists():
+    named = {name for name in _named_in_the_map() if "." in name}
+    assert len(named) > 30
+    for name in named:
+        path, key = re.fullmatch(r'([\w.]+?)(?:\["([\w-]+)"\])?', name).groups()
+        module, attribute = path.rsplit(".", 1)
+        thing = getattr(__import__(f"paretopick.{module}", fromlist=[attribute]), attribute)
+        assert key is None or key in thing, name
+
+
+def test_everything_public_in_the_theory_and_every_registered_name_is_in_the_paper_map():
+    named = _named_in_the_map()
+    for module in (dominance, gaps, complexity, losses):
+        for name in dir(module):
+            thing = getattr(module, name)
+            if getattr(thing, "__module__", "") == module.__name__ and name in pp.__all__:
+                assert f"{module.__name__.removeprefix('paretopick.')}.{name}" in named
+    assert {f"theory.bounds.{name}" for name in pp.bounds.__all__} <= named
+    assert {f'policies.POLICIES["{name}"]' for name in pp.POLICIES} <= named
+    assert {f'schedules.SCHEDULES["{name}"]' for name in pp.SCHEDULES} <= named
+    assert set(pp.INSTANCES) <= named
+
+
+PLACES = [
+    *(f"Theorem {i}" for i in range(1, 7)),
+    *(f"Algorithm {i}" for i in range(1, 4)),
+    *("Eqs. (1), (2)", "Eqs. (3), (4)", "Eq. (5)", "Eq. (6)", "Eq. (7)"),
+    *("Definition 1", "Lemma 1", "Lemmas 2, 3 and 4", "Corollary 1", "Proposition 1", "Table 1"),
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_numbered_place_of_the_paper_is_in_the_map(place):
+    assert place in PAPER_MAP
+
+
+def test_the_misprints_and_choices_are_numbered_without_a_gap():
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. \*\*", PAPER_MAP, re.MULTILINE)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) >= 20
+
+
+def test_the_readme_fits_one_screen_and_names_both_commands():
+    assert len(README.splitlines()) <= 60
+    assert "    make run" in README
+    assert "    make test" in README
+
+
+def test_the_python_example_of_the_readme_runs(capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    exec(compile(example, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("[0 1]\n")
+
+
+@pytest.mark.parametrize("command", re.findall(r"^    paretopick (.*)$", README, re.MULTILINE))
+def test_the_commands_of_the_readme_run(command):
+    assert subprocess.run([sys.executable, "-m", "paretopick", *command.split()], capture_output=True, check=True).stdout
+
+
+def test_every_policy_is_in_the_table_of_the_readme():
+    for name in pp.POLICIES:
+        assert f"`{name}`" in README
+
+
+def test_the_files_that_contributing_names_exist():
+    for name in re.findall(r"`([\w/]+\.py)`", (ROOT / "CONTRIBUTING.md").read_text()):
+        if name != "policies/yours.py":
+            assert (ROOT / name).exists() or (ROOT / "src" / "paretopick" / name).exists(), name
