@@ -1,7 +1,7 @@
 """Times of the gaps and of the policies, each beside a baseline run in the same process: read the ratios, machines are noisy.
 
-Run with ``make bench``. The baseline of the gaps is Lemma 1 as written, over all pairs; it is left out where its matrix would not fit. The
-baseline of a policy is the time it takes to draw the pulls of one run.
+Run with ``make bench``. The baseline of the gaps is Lemma 1 as written, over all pairs; it is left out where its matrix would not
+fit. The baseline of a policy is the time it takes to draw the pulls of one run.
 """
 
 from __future__ import annotations

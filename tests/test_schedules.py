@@ -68,7 +68,7 @@ def test_the_smallest_budgets_are_those_of_the_formulas():
 def test_the_message_for_206_arms():
     with pytest.raises(
         ValueError,
-        match="round 1 pulls each of the 206 arms 0 times.*raise budget=1000 to at least 1648",
+        match=r"round 1 pulls each of the 206 arms 0 times.*raise budget=1000 to at least 1648",
     ):
         pp.schedule("sh", 206, 1000)
     with pytest.raises(ValueError, match="raise budget=206 to at least 207"):
