@@ -81,6 +81,26 @@ def test_membership_equals_the_oracle_on_instances_at_the_edge_of_the_classes():
     assert seen == {"b": {True, False}, "b_prime": {True, False}}
 
 
+@pytest.mark.parametrize(
+    "means, message",
+    [
+        # The last arm is freed from arm 0 in the first objective and from arm 1 in the second, from both in none.
+        ([[5, 50, 50], [50, 5, 50], [4, 40, 40], [40, 4, 40], [0, 0, 0]], "no single objective frees arm 4 from its dominators"),
+        # Arm 2 is maximally dominated by arm 0 alone, and dominated by arms 1 and 3 too.
+        ([[100, 0, 0], [0, 100, -1], [-10, -10, -3], [-10, 90, -2]], "arm 2 is dominated by others than optimal arm 0"),
+        # Nothing lies below arm 2.
+        ([[0, 10], [-1, 5], [40, 0]], "0 arms are maximally dominated by optimal arm 2 alone"),
+        # The optimal arms are too close to each other.
+        ([[0, 2.5], [-1, 0.1], [2.5, 0], [0.1, -1]], "arms 0 and 2 are too close"),
+    ],
+)
+def test_a_single_broken_condition_keeps_means_out_of_class_b_prime(means, message):
+    assert not bounds.in_class_b_prime(means)
+    assert not oracle.in_class_b_prime(means)
+    with pytest.raises(ValueError, match=message):
+        bounds.alternatives(means)
+
+
 def test_value():
     expected = math.exp(-2 * 50 / (0.7**2 * oracle.complexity(PAPER.tolist()))) / 4
     assert bounds.lower_bound(PAPER, 50, sigma=0.7) == pytest.approx(expected, rel=1e-12)
