@@ -105,12 +105,26 @@ def test_the_same_generator_gives_the_same_pulls():
         assert (a == b).all()
 
 
+def test_a_seed_is_as_good_as_a_generator():
+    bandit = pp.Bandit(MEANS, pp.Gaussian(std=1.0))
+    assert (bandit.sample([0, 1], 5) == bandit.sample([0, 1], np.random.default_rng(5))).all()
+    assert (bandit.sample_sums([0], np.uint64(3), 5) == bandit.sample_sums([0], 3, np.random.default_rng(5))).all()
+
+
+def test_digests_are_equal_for_equal_bandits_alone():
+    one = pp.Bandit(MEANS, pp.Gaussian(std=1.0)).digest
+    assert one == pp.Bandit(MEANS, pp.Gaussian(std=1.0), name="other", arm_names=["a", "b", "c"]).digest
+    others = [pp.Bandit(means, noise).digest for noise, means, _ in NOISES.values()]
+    others += [pp.Bandit(MEANS, pp.Gaussian(std=2.0)).digest, pp.Bandit(-MEANS, pp.Gaussian(std=1.0)).digest]
+    assert len({one, *others}) == 1 + len(others)
+
+
 def test_what_a_bandit_knows():
     bandit = pp.Bandit([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], pp.Gaussian(std=1.0), name="three", budget=60)
     assert (bandit.n_arms, bandit.n_objectives, bandit.budget, bandit.name) == (3, 2, 60, "three")
     assert bandit.optimal.tolist() == [True, True, False]
-    assert bandit.gaps.tolist() == pp.gaps(bandit.means).tolist()
-    assert bandit.complexity == pp.complexity(bandit.means)
+    assert bandit.gaps.tolist() == [1.0, 1.0, 1.0]
+    assert bandit.complexity == 3.0
     assert bandit.arm_names == ("0", "1", "2")
     assert bandit.objective_names == ("objective_1", "objective_2")
 
@@ -157,10 +171,16 @@ def test_the_truth_cannot_be_changed():
         (lambda: pp.Bandit([[np.nan]], pp.Bernoulli()), "means has nan"),
         (lambda: pp.Bandit([0.5], pp.Bernoulli()), "expected two dimensions"),
         (lambda: pp.Bandit(MEANS, "gaussian"), "noise='gaussian' is no noise"),
+        (lambda: pp.Bandit(MEANS, pp.Bernoulli), r"is no noise; write pp.Gaussian\(std=...\) or pp.Bernoulli\(\)"),
+        (lambda: pp.Gaussian(cov=np.empty((0, 0))), r"cov has shape \(0, 0\)"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0), arm_names="abc"), "arm_names='abc' is not a list of names"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0), arm_names=5), "arm_names=5 is not a list of names"),
+        (lambda: pp.Resampled(5), "tables=5 is not a list"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0)).sample_sums([0], [[1], [2, 3]], 0), "must be one whole number"),
         (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0), arm_names=["a"]), "arm_names has 1 entries; expected 3"),
         (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0), arm_names=["a", "b", "a"]), "arm_names has 'a' twice"),
         (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0), objective_names=["a"]), "objective_names has 1 entries"),
-        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0), budget=1.5), "budget=1.5 is not a whole number"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0), budget=1.5), "budget=1.5 is not an int"),
         (lambda: pp.Resampled([]), "tables is empty"),
         (lambda: pp.Resampled([np.empty((0, 2))]), "table of arm 0 has shape"),
         (lambda: pp.Resampled([np.ones((2, 2)), np.ones((2, 3))]), "the table of arm 1 has 3 objectives and that of arm 0 has 2"),

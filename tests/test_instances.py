@@ -164,7 +164,7 @@ def read(tmp_path, content, **options):
 def test_an_instance_of_your_own(tmp_path):
     bandit = read(tmp_path, "vendor,model,quality,cost\nÄ,one,1.5,2\nB,two,0.5,1e3\n\n", minimise=["cost"], budget=30)
     assert bandit.arm_names == ("Ä + one", "B + two")
-    assert bandit.objective_names == ("quality", "cost")
+    assert bandit.objective_names == ("quality", "-cost")
     assert bandit.means.tolist() == [[1.5, -2.0], [0.5, -1000.0]]
     assert (bandit.name, bandit.budget) == ("mine", 30)
 
@@ -173,6 +173,12 @@ def test_names_are_optional_and_may_look_like_numbers(tmp_path):
     assert read(tmp_path, "a,b\n1,2\n3,4\n").arm_names == ("0", "1")
     assert read(tmp_path, "\ufeffarm,b\n7,2\n9,4\n").arm_names == ("7", "9")
     assert read(tmp_path, "Name , b\n x y , 2\n z , 4\n").arm_names == ("x y", "z")
+    assert read(tmp_path, ",b\n0,2\n1,4\n").objective_names == ("b",)
+    assert read(tmp_path, "id,b\n0,2\n1,4\n").objective_names == ("b",)
+
+
+def test_an_objective_named_twice_is_negated_once(tmp_path):
+    assert read(tmp_path, "a,b\n1,2\n", minimise=["b", "b"]).means.tolist() == [[1.0, -2.0]]
 
 
 @pytest.mark.parametrize(
@@ -189,6 +195,7 @@ def test_names_are_optional_and_may_look_like_numbers(tmp_path):
         ("a,b\n1,nan\n", {}, "means has nan"),
         ("a,b\n1,2\n", {"minimise": ["c"]}, "no objective of mine.csv named 'c'"),
         ("name,b\nx,1\nx,2\n", {}, "arm_names has 'x' twice"),
+        ("a,b\n1,2\n", {"minimise": "b"}, r"minimise='b' is a text; give a list of objectives, such as \['b'\]"),
     ],
 )
 def test_a_broken_file_of_means_is_refused_with_its_line(tmp_path, content, options, message):

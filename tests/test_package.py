@@ -1,7 +1,7 @@
-import importlib.metadata
 import inspect
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,9 @@ def test_every_public_name_exists_and_is_documented():
         assert inspect.getdoc(getattr(pp, name)), name
 
 
-def test_the_version_is_that_of_the_distribution():
-    assert pp.__version__ == importlib.metadata.version("paretopick")
+def test_the_version_is_that_of_the_project():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert pp.__version__ == project["version"]
 
 
 def test_the_package_says_that_it_is_typed():

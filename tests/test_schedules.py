@@ -90,6 +90,16 @@ def test_gg_with_any_number_of_rounds(n_rounds):
             assert (rounds.active, rounds.pulls) == oracle.gg(n_arms, budget, n_rounds)
 
 
+def test_gg_with_very_many_rounds_is_exact_and_does_not_hang():
+    K, T, R = 50, 10**6, 600
+    rounds = pp.schedule("gg", K, T, n_rounds=R)
+    assert rounds.active == tuple(range(K, 0, -1))
+    # Several rounds with all 50 arms are one here; of the last of them, (n R)^R K^e <= T^R decides exactly.
+    last = max(r for r in range(1, R + 1) if K ** (R + 1 - r) >= K**R)
+    n = rounds.cumulative[0]
+    assert (n * R) ** R * K ** (R + 1 - last) <= T**R < ((n + 1) * R) ** R * K ** (R + 1 - last)
+
+
 def test_gg_with_exact_roots_is_not_one_off():
     assert pp.schedule("gg", 1000, 30_000, n_rounds=3).active == (1000, 100, 10, 1)  # 1000 ** (1 / 3) is 9.999...
     assert pp.schedule("gg", 1000, 30_000, n_rounds=3).cumulative == (10, 100, 1000)
@@ -170,7 +180,7 @@ def test_integer_roots_are_exact(x, degree):
 @given(st.sampled_from(NAMES), st.integers(1, 60), st.integers(0, 5000))
 def test_the_cost_grows_with_the_budget(name, n_arms, budget):
     make = pp.SCHEDULES[name]
-    assert make(n_arms, budget, None).cost <= make(n_arms, budget + 1, None).cost
+    assert schedules._cost(*make(n_arms, budget, None)) <= schedules._cost(*make(n_arms, budget + 1, None))
 
 
 def test_a_custom_schedule_knows_its_size():
@@ -187,11 +197,12 @@ def test_a_custom_schedule_knows_its_size():
         ((20, 10, 2), (5, 5), "ends with 2 arms; it must end with 0 or 1"),
         ((20, 1), (0,), "round 1 pulls each of the 20 arms 0 times"),
         ((20, 1), (-1,), r"pulls\[0\]=-1 is too small"),
-        ((20, 1), (2.5,), r"pulls\[0\]=2.5 is not a whole number; pass an int, such as 2"),
+        ((20, 1), (2.5,), r"pulls\[0\]=2.5 is not an int; pass a whole number, such as 2"),
         ((20, 1), (True,), r"pulls\[0\]=True is a truth value"),
         ((0,), (), "active starts with 0 arms"),
         ((), (), "active has 0 entries"),
-        (("a", 1), (1,), r"active\[0\]='a' is not a whole number"),
+        (5, 3, "active=5 is not a list"),
+        (("a", 1), (1,), r"active\[0\]='a' is not an int"),
     ],
 )
 def test_an_impossible_custom_schedule_is_refused(active, pulls, message):
@@ -206,8 +217,9 @@ def test_an_impossible_custom_schedule_is_refused(active, pulls, message):
         (lambda: pp.schedule("SR", 5, 100), "no schedule named 'SR'; did you mean 'sr'"),
         (lambda: pp.schedule("sr", 0, 100), "n_arms=0 is too small; it must be at least 1"),
         (lambda: pp.schedule("sr", 5, -1), "budget=-1 is too small"),
-        (lambda: pp.schedule("sr", 5, 100.5), "budget=100.5 is not a whole number"),
+        (lambda: pp.schedule("sr", 5, 100.5), "budget=100.5 is not an int"),
         (lambda: pp.schedule("sr", 5, 100, spend="most"), "no way to spend named 'most'; there is 'printed', 'all'"),
+        (lambda: pp.smallest_budget("sr", 5, spend="most"), "no way to spend named 'most'"),
         (lambda: pp.schedule("sr", 5, 100, n_rounds=2), "n_rounds=2 goes with the schedule 'gg' only"),
         (lambda: pp.schedule("gg", 5, 100, n_rounds=0), "n_rounds=0 is too small"),
     ],

@@ -24,6 +24,7 @@ from paretopick.theory.complexity import complexity, complexity_h2, effective_bu
 from paretopick.theory.dominance import pareto_mask
 from paretopick.theory.gaps import gaps, relaxed_gaps
 from paretopick.theory.losses import (
+    hypervolume,
     hypervolume_fraction,
     misidentified,
     relaxed_loss,
@@ -59,6 +60,7 @@ __all__ = [
     "complexity_h2",
     "effective_budget",
     "gaps",
+    "hypervolume",
     "hypervolume_fraction",
     "instance",
     "misidentified",

@@ -26,14 +26,13 @@ def check_integer(value: Any, name: str, *, minimum: int | None = None, maximum:
     >>> check_integer(12588.56, "budget")
     Traceback (most recent call last):
         ...
-    paretopick.errors.InvalidInput: budget=12588.56 is not a whole number; pass an int, such as 12588.
+    paretopick.errors.InvalidInput: budget=12588.56 is not an int; pass a whole number, such as 12588.
     """
     try:
         number = operator.index(value)
     except TypeError:
-        if isinstance(value, float | np.floating) and math.isfinite(value):
-            raise InvalidInput(f"{name}={value!r} is not a whole number; pass an int, such as {math.floor(value)}.") from None
-        raise InvalidInput(f"{name}={value!r} is not a whole number; pass an int.") from None
+        example = f", such as {math.floor(value)}" if isinstance(value, float) and math.isfinite(value) else ""
+        raise InvalidInput(f"{name}={value!r} is not an int; pass a whole number{example}.") from None
     if isinstance(value, bool | np.bool_):
         raise InvalidInput(f"{name}={value!r} is a truth value; pass an int.")
     if minimum is not None and number < minimum:
@@ -44,14 +43,28 @@ def check_integer(value: Any, name: str, *, minimum: int | None = None, maximum:
 
 
 def check_real(
-    value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None, above: float | None = None
+    value: Any,
+    name: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    infinite: bool = False,
 ) -> float:
-    """Returns ``value`` as a finite float between ``minimum`` and ``maximum``, both included, and larger than ``above``."""
+    """Returns ``value`` as a float from ``minimum`` to ``maximum``, both included, and strictly between ``above`` and ``below``.
+
+    Args:
+        value: anything that ``float`` takes.
+        name: of the argument, for the message.
+        minimum: and the other limits; none by default.
+        infinite: whether plus infinity is a sensible value; NaN never is.
+    """
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name}={value!r} is not a number.") from None
-    if not math.isfinite(number):
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name}={value!r} is not a number; pass a float.") from None
+    if math.isnan(number) or (math.isinf(number) and not infinite):
         raise InvalidInput(f"{name}={number} is not finite; pass an ordinary number.")
     if minimum is not None and number < minimum:
         raise InvalidInput(f"{name}={number:g} is too small; it must be at least {minimum:g}.")
@@ -59,7 +72,16 @@ def check_real(
         raise InvalidInput(f"{name}={number:g} is too large; it must be at most {maximum:g}.")
     if above is not None and number <= above:
         raise InvalidInput(f"{name}={number:g} is too small; it must be larger than {above:g}.")
+    if below is not None and number >= below:
+        raise InvalidInput(f"{name}={number:g} is too large; it must be smaller than {below:g}.")
     return number
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Returns ``value`` if it is True or False; a text such as "no" would otherwise count as true."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InvalidInput(f"{name}={value!r} is not a truth value; pass True or False.")
 
 
 def check_choice(value: Any, choices: Iterable[str], kind: str) -> str:
@@ -80,23 +102,28 @@ def check_choice(value: Any, choices: Iterable[str], kind: str) -> str:
     raise UnknownName(f"no {kind} named {value!r}; there is {', '.join(map(repr, known)) or 'none'}.")
 
 
-def check_table(value: ArrayLike, name: str, *, columns: int | None = None) -> FloatArray:
+def check_table(
+    value: ArrayLike, name: str, *, columns: int | None = None, remedy: str = "every entry must be finite"
+) -> FloatArray:
     """Returns ``value`` as a new float array ``(rows, columns)`` without NaN or infinities."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidInput(f"{name} is a masked array; fill or drop the masked entries first, every entry counts.")
     try:
-        table = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as problem:
+        table = np.array(value, order="C")
+        if table.dtype.kind not in "biufO":
+            raise TypeError(f"its entries are {table.dtype}, not real numbers")
+        table = table.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
         raise InvalidInput(f"{name} cannot be read as a table of numbers: {problem}.") from None
     if table.ndim != 2:
-        hint = f"; for one objective write {name}[:, None]" if table.ndim == 1 and columns in (None, 1) else ""
+        hint = "; for one objective give one row of one number each" if table.ndim == 1 and columns in (None, 1) else ""
         raise InvalidInput(f"{name} has shape {table.shape}; expected two dimensions (rows, objectives){hint}.")
     if columns is not None and table.shape[1] != columns:
         raise InvalidInput(f"{name} has {table.shape[1]} columns; expected {columns}, one per objective.")
     finite = np.isfinite(table)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
-        raise InvalidInput(
-            f"{name} has {table[row, column]} for objective {column} (row {row} of {len(table)}); every entry must be finite."
-        )
+        raise InvalidInput(f"{name} has {table[row, column]} for objective {column} (row {row} of {len(table)}); {remedy}.")
     return table
 
 
@@ -110,17 +137,27 @@ def check_means(value: ArrayLike, name: str = "means") -> FloatArray:
 
 def check_arms(value: ArrayLike, name: str, n_arms: int) -> IntArray:
     """Returns ``value`` as a 1-D int array of arm numbers below ``n_arms``."""
-    arms = np.atleast_1d(np.asarray(value))
+    try:
+        arms = np.atleast_1d(np.asarray(value))
+    except ValueError:
+        raise InvalidInput(f"{name}={value!r} is not a plain list; expected whole arm numbers, such as [0, 2].") from None
     if arms.size == 0:
         return np.empty(0, dtype=np.int64)
     if arms.ndim != 1 or arms.dtype.kind not in "iu":
-        raise InvalidInput(f"{name} is {arms.dtype} of shape {arms.shape}; expected a list of whole arm numbers.")
+        raise InvalidInput(
+            f"{name}={_shortened(value)} ({arms.dtype} of shape {arms.shape}) is not a list of whole arm numbers, such as [0, 2]."
+        )
     outside = (arms < 0) | (arms >= n_arms)
     if outside.any():
         raise InvalidInput(
             f"{name} has arm {arms[outside][0]} (position {np.argmax(outside)}); arms are numbered 0 to {n_arms - 1}."
         )
     return arms.astype(np.int64)
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

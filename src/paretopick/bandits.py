@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,9 @@ from paretopick.errors import InvalidInput
 from paretopick.theory.complexity import complexity
 from paretopick.theory.gaps import optimal_and_gaps
 
+Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
+"""What NumPy's own functions take as a source of random numbers."""
+
 
 class Noise(Protocol):
     """How pulls scatter around the means."""
@@ -22,6 +26,11 @@ class Noise(Protocol):
     @property
     def sigma(self) -> float:
         """The subgaussian parameter of the widest marginal, as the bounds take it."""
+        ...
+
+    @property
+    def parameters(self) -> tuple[FloatArray, ...]:
+        """All numbers that the noise is made of; equal ones of the same class scatter alike."""
         ...
 
     def check(self, means: FloatArray) -> None:
@@ -58,13 +67,13 @@ class Gaussian:
         if (self.std is None) == (self.cov is None):
             raise InvalidInput(f"Gaussian got std={self.std!r} and cov={self.cov!r}; give one of the two.")
         if self.std is not None:
-            std = _numbers(self.std, "std")
+            std = _finite(self.std, "std")
             if std.ndim > 1 or not (std >= 0).all():
                 raise InvalidInput(f"std={self.std!r} is not one standard deviation, or one per objective, none negative.")
             object.__setattr__(self, "std", float(std) if std.ndim == 0 else frozen(std))
             object.__setattr__(self, "_factor", std)
         else:
-            cov = _numbers(self.cov, "cov")
+            cov = _finite(self.cov, "cov")
             object.__setattr__(self, "cov", frozen(cov))
             object.__setattr__(self, "_factor", _square_root(cov))
 
@@ -74,13 +83,20 @@ class Gaussian:
             return float(np.max(self._factor))
         return float(np.sqrt(np.diagonal(self.cov, axis1=-2, axis2=-1).max()))
 
+    @property
+    def parameters(self) -> tuple[FloatArray, ...]:
+        return (np.asarray(self.std if self.cov is None else self.cov),)
+
     def check(self, means: FloatArray) -> None:
         K, D = means.shape
         expected = ((), (D,)) if self.cov is None else ((D, D), (K, D, D))
         given = np.asarray(self.std if self.cov is None else self.cov).shape
         if given not in expected:
             name = "std" if self.cov is None else "cov"
-            raise InvalidInput(f"{name} has shape {given}; {K} arms with {D} objectives take {expected[0]} or {expected[1]}.")
+            raise InvalidInput(
+                f"{name} has shape {given}; {K} arms with {D} objectives take {expected[0]} or {expected[1]}. "
+                "For noise that differs between arms give cov= with one covariance per arm."
+            )
 
     def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
         return means[arms] + self._scatter(arms, means.shape[1], rng)
@@ -104,6 +120,10 @@ class Bernoulli:
     @property
     def sigma(self) -> float:
         return 0.5
+
+    @property
+    def parameters(self) -> tuple[FloatArray, ...]:
+        return ()
 
     def check(self, means: FloatArray) -> None:
         outside = (means < 0) | (means > 1)
@@ -132,6 +152,8 @@ class Resampled:
     tables: tuple[FloatArray, ...]
 
     def __init__(self, tables: Sequence[ArrayLike]) -> None:
+        if not isinstance(tables, Iterable):
+            raise InvalidInput(f"tables={tables!r} is not a list; give one table (n_measurements, n_objectives) for each arm.")
         clean = tuple(frozen(check_means(table, f"table of arm {arm}")) for arm, table in enumerate(tables))
         if not clean:
             raise InvalidInput("tables is empty; give the measurements of at least one arm.")
@@ -151,6 +173,10 @@ class Resampled:
     def sigma(self) -> float:
         """Half the widest range: a bounded variable is subgaussian with that (Hoeffding)."""
         return float(max(np.ptp(table, axis=0).max() for table in self.tables) / 2)
+
+    @property
+    def parameters(self) -> tuple[FloatArray, ...]:
+        return self.tables
 
     def check(self, means: FloatArray) -> None:
         if means.shape != self.means.shape or not np.array_equal(means, self.means):
@@ -202,7 +228,7 @@ class Bandit:
 
     def __post_init__(self) -> None:
         means = frozen(check_means(self.means))
-        if not hasattr(self.noise, "sample_sums"):
+        if isinstance(self.noise, type) or not hasattr(self.noise, "sample_sums"):
             raise InvalidInput(f"noise={self.noise!r} is no noise; write pp.Gaussian(std=...) or pp.Bernoulli().")
         self.noise.check(means)
         K, D = means.shape
@@ -261,26 +287,43 @@ class Bandit:
         """H."""
         return complexity(self.means)
 
-    def sample(self, arms: ArrayLike, rng: np.random.Generator) -> FloatArray:
-        """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``; an arm may be named several times."""
-        return self.noise.sample(self.means, check_arms(arms, "arms", self.n_arms), rng)
+    @cached_property
+    def digest(self) -> str:
+        """A short text that is equal for bandits with equal means and noise, and for no others; names do not matter."""
+        parts = [type(self.noise).__name__.encode()]
+        for array in (self.means, *self.noise.parameters):
+            parts += [str(array.shape).encode(), array.tobytes()]
+        return hashlib.sha256(b"|".join(parts)).hexdigest()[:16]
 
-    def sample_sums(self, arms: ArrayLike, pulls: ArrayLike, rng: np.random.Generator) -> FloatArray:
+    def sample(self, arms: ArrayLike, rng: Seed) -> FloatArray:
+        """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``; an arm may be named several times.
+
+        Args:
+            arms: arm numbers.
+            rng: a Generator, which moves on; an int or SeedSequence gives the same pulls each time.
+        """
+        return self.noise.sample(self.means, check_arms(arms, "arms", self.n_arms), np.random.default_rng(rng))
+
+    def sample_sums(self, arms: ArrayLike, pulls: ArrayLike, rng: Seed) -> FloatArray:
         """Returns for each of ``arms`` the sum of so many pulls, drawn at once and exact in distribution.
 
         Args:
             arms: arm numbers.
             pulls: one number for all of them or one each, none negative.
-            rng: the generator to draw from.
+            rng: as of ``sample``.
         """
         arms = check_arms(arms, "arms", self.n_arms)
-        counts = np.asarray(pulls)
+        try:
+            counts = np.asarray(pulls)
+        except ValueError:
+            counts = np.empty((), dtype=object)
         if counts.dtype.kind not in "iu" or (counts < 0).any() or counts.shape not in ((), arms.shape):
             raise InvalidInput(f"pulls={pulls!r} must be one whole number, or one for each of {len(arms)} arms, none negative.")
-        return self.noise.sample_sums(self.means, arms, np.broadcast_to(counts, arms.shape), rng)
+        counts = np.broadcast_to(counts.astype(np.int64), arms.shape)
+        return self.noise.sample_sums(self.means, arms, counts, np.random.default_rng(rng))
 
 
-def _numbers(value: Any, name: str) -> FloatArray:
+def _finite(value: Any, name: str) -> FloatArray:
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -292,13 +335,13 @@ def _numbers(value: Any, name: str) -> FloatArray:
 
 def _square_root(cov: FloatArray) -> FloatArray:
     """A matrix A with ``A A^T = cov`` for one covariance or a stack; singular ones are allowed."""
-    if cov.ndim not in (2, 3) or cov.shape[-1] != cov.shape[-2]:
+    if cov.ndim not in (2, 3) or cov.shape[-1] != cov.shape[-2] or cov.size == 0:
         raise InvalidInput(f"cov has shape {cov.shape}; expected a square matrix, or one per arm.")
-    which = np.atleast_1d(np.abs(cov - np.swapaxes(cov, -1, -2)).max(axis=(-1, -2)))
+    asymmetry = np.atleast_1d(np.abs(cov - np.swapaxes(cov, -1, -2)).max(axis=(-1, -2)))
     scale = np.atleast_1d(np.abs(cov).max(axis=(-1, -2)))
-    if (which > 1e-9 * scale).any():
-        arm = int(np.argmax(which > 1e-9 * scale))
-        raise InvalidInput(f"cov{_of(arm, cov)} is not symmetric: entries differ by {which[arm]:g} across the diagonal.")
+    if (asymmetry > 1e-9 * scale).any():
+        arm = int(np.argmax(asymmetry > 1e-9 * scale))
+        raise InvalidInput(f"cov{_of(arm, cov)} is not symmetric: entries differ by {asymmetry[arm]:g} across the diagonal.")
     eigenvalues, vectors = np.linalg.eigh(cov)
     smallest = np.atleast_1d(eigenvalues.min(axis=-1))
     if (smallest < -1e-9 * scale).any():
@@ -315,6 +358,8 @@ def _of(arm: int, cov: FloatArray) -> str:
 
 
 def _labels(given: Sequence[str], n: int, name: str, default: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidInput(f"{name}={given!r} is not a list of names; expected {n} of them.")
     if not len(given):
         return tuple(default)
     labels = tuple(map(str, given))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 
 class ParetopickError(Exception):
-    """Base of every exception that the package raises on purpose."""
+    """Base of every error that the package raises on purpose."""
 
 
 class InvalidInput(ParetopickError, ValueError):

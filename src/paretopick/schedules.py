@@ -6,15 +6,21 @@ All numbers are exact: floors, ceilings and roots are taken of integers, never o
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from paretopick._arrays import check_choice, check_integer
 from paretopick.errors import BudgetTooSmall, InvalidInput
+from paretopick.theory.complexity import halvings
 
 Spend = Literal["printed", "all"]
+Rounds: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""``active`` and ``pulls`` of a schedule that may not have enough budget to start."""
+
+_NO_DATA = "round 1 pulls each of the {} arms 0 times, so the first arms would leave without any data"
 
 
 @dataclass(frozen=True)
@@ -49,11 +55,8 @@ class Schedule:
                 raise InvalidInput(f"active={_short(active)} goes from {before} to {after}; every round must remove an arm.")
         if active[-1] not in (0, 1):
             raise InvalidInput(f"active={_short(active)} ends with {active[-1]} arms; it must end with 0 or 1.")
-        if pulls and pulls[0] == 0:
-            raise InvalidInput(
-                f"round 1 pulls each of the {active[0]} arms 0 times, so the first arms would leave without any data; "
-                "the first entry of pulls must be at least 1."
-            )
+        if not _starts(pulls):
+            raise InvalidInput(f"{_NO_DATA.format(active[0])}; the first entry of pulls must be at least 1.")
 
     @property
     def n_arms(self) -> int:
@@ -73,7 +76,7 @@ class Schedule:
     @cached_property
     def cost(self) -> int:
         """The pulls of all rounds and arms together."""
-        return sum(n * t for n, t in zip(self.active, self.pulls, strict=False))
+        return _cost(self.active, self.pulls)
 
 
 def schedule(name: str, n_arms: int, budget: int, *, spend: Spend = "printed", n_rounds: int | None = None) -> Schedule:
@@ -96,15 +99,11 @@ def schedule(name: str, n_arms: int, budget: int, *, spend: Spend = "printed", n
     T = check_integer(budget, "budget", minimum=0)
     check_choice(spend, ("printed", "all"), "way to spend")
     printed = _printed(name, K, n_rounds)
-    rounds = printed(T) if spend == "printed" else _spending_all(printed, T)
-    if not rounds.startable:
+    active, pulls = printed(T) if spend == "printed" else _spending_all(printed, T)
+    if not _starts(pulls):
         smallest = smallest_budget(name, K, spend=spend, n_rounds=n_rounds)
-        raise BudgetTooSmall(
-            f"round 1 pulls each of the {K} arms 0 times, so the first arms would leave without any data; "
-            f"raise budget={T} to at least {smallest}.",
-            smallest,
-        )
-    return Schedule(rounds.active, rounds.pulls)
+        raise BudgetTooSmall(f"{_NO_DATA.format(K)}; raise budget={T} to at least {smallest}.", smallest)
+    return Schedule(active, pulls)
 
 
 def smallest_budget(name: str, n_arms: int, *, spend: Spend = "printed", n_rounds: int | None = None) -> int:
@@ -114,59 +113,45 @@ def smallest_budget(name: str, n_arms: int, *, spend: Spend = "printed", n_round
     (1648, 207)
     """
     printed = _printed(name, check_integer(n_arms, "n_arms", minimum=1), n_rounds)
-    nominal = _first(lambda budget: printed(budget).startable)
-    return nominal if spend == "printed" else printed(nominal).cost
+    check_choice(spend, ("printed", "all"), "way to spend")
+    nominal = _first(lambda budget: _starts(printed(budget)[1]))
+    return nominal if spend == "printed" else _cost(*printed(nominal))
 
 
-@dataclass(frozen=True)
-class _Rounds:
-    """A schedule before it is known to fit: the first round may have no pulls."""
-
-    active: tuple[int, ...]
-    pulls: tuple[int, ...]
-
-    @property
-    def startable(self) -> bool:
-        return not self.pulls or self.pulls[0] >= 1
-
-    @property
-    def cost(self) -> int:
-        return sum(n * t for n, t in zip(self.active, self.pulls, strict=False))
-
-
-def _successive_rejects(K: int, T: int, n_rounds: int | None) -> _Rounds:
+def _successive_rejects(K: int, T: int, n_rounds: int | None) -> Rounds:
     """Successive Rejects: one arm leaves per round (Section 3.2)."""
     numerator, denominator = _log_bar(K)
     # n_r = ceil(x / m) for x = (T - K) / log_bar(K) and whole m, which is ceil(ceil(x) / m): one exact division for all rounds.
     total = max(0, _ceil_div((T - K) * denominator, numerator))
     cumulative = [_ceil_div(total, K + 1 - r) for r in range(1, K)]
-    return _Rounds(tuple(range(K, 0, -1)), _increments(cumulative))
+    return tuple(range(K, 0, -1)), _increments(cumulative)
 
 
-def _sequential_halving(K: int, T: int, n_rounds: int | None) -> _Rounds:
+def _sequential_halving(K: int, T: int, n_rounds: int | None) -> Rounds:
     """Sequential Halving: half of the arms leave per round (Section 3.2)."""
-    R = (K - 1).bit_length()  # ceil(log2 K)
+    R = halvings(K)
     active = [K]
     for _ in range(R):
         active.append(_ceil_div(active[-1], 2))
-    return _Rounds(tuple(active), tuple(T // (n * R) for n in active[:-1]))
+    return tuple(active), tuple(T // (n * R) for n in active[:-1])
 
 
-def _geometric(K: int, T: int, n_rounds: int | None) -> _Rounds:
+def _geometric(K: int, T: int, n_rounds: int | None) -> Rounds:
     """Geometric: the arms shrink and the pulls grow by the same factor in each of R rounds (Appendix F)."""
-    R = (K - 1).bit_length() if n_rounds is None else n_rounds
+    R = halvings(K) if n_rounds is None else n_rounds
     active = [_root(K ** (R + 1 - r), R) for r in range(1, R + 2)] if R else [K]
     # n_r = floor(T / (R K^(e/R))) with e = R + 1 - r, that is, the largest n with (n R)^R K^e <= T^R.
-    cumulative = [_root(T**R // K ** (R + 1 - r), R) // R for r in range(1, R + 1)]
+    power = T**R
+    cumulative = [_root(power // K ** (R + 1 - r), R) // R for r in range(1, R + 1)]
     return _merged(active, _increments(cumulative))
 
 
-def _uniform(K: int, T: int, n_rounds: int | None) -> _Rounds:
+def _uniform(K: int, T: int, n_rounds: int | None) -> Rounds:
     """Uniform allocation: one round with the same pulls for all, after which nobody stays active (Section 4)."""
-    return _Rounds((K, 0), (T // K,))
+    return (K, 0), (T // K,)
 
 
-SCHEDULES: dict[str, Callable[[int, int, int | None], _Rounds]] = {
+SCHEDULES: dict[str, Callable[[int, int, int | None], Rounds]] = {
     "sr": _successive_rejects,
     "sh": _sequential_halving,
     "gg": _geometric,
@@ -175,7 +160,7 @@ SCHEDULES: dict[str, Callable[[int, int, int | None], _Rounds]] = {
 """Name -> the schedule as printed, a function of (n_arms, budget, n_rounds); the cost must not shrink as the budget grows."""
 
 
-def _printed(name: str, K: int, n_rounds: int | None) -> Callable[[int], _Rounds]:
+def _printed(name: str, K: int, n_rounds: int | None) -> Callable[[int], Rounds]:
     """The printed schedule as a function of the budget alone."""
     make = SCHEDULES[check_choice(name, SCHEDULES, "schedule")]
     if n_rounds is not None:
@@ -185,12 +170,11 @@ def _printed(name: str, K: int, n_rounds: int | None) -> Callable[[int], _Rounds
     return lambda budget: make(K, budget, n_rounds)
 
 
-def _spending_all(printed: Callable[[int], _Rounds], T: int) -> _Rounds:
+def _spending_all(printed: Callable[[int], Rounds], T: int) -> Rounds:
     """The schedule printed for the largest nominal budget whose cost still fits T."""
-    if not printed(T).pulls:  # nothing to spend on
+    if not printed(T)[1]:  # no rounds, nothing to spend on
         return printed(T)
-    too_large = _first(lambda budget: printed(budget).cost > T)
-    return printed(max(T, too_large - 1))
+    return printed(_first(lambda budget: _cost(*printed(budget)) > T) - 1)
 
 
 def _first(holds: Callable[[int], bool]) -> int:
@@ -206,7 +190,7 @@ def _first(holds: Callable[[int], bool]) -> int:
     return high
 
 
-def _merged(active: list[int], pulls: tuple[int, ...]) -> _Rounds:
+def _merged(active: list[int], pulls: tuple[int, ...]) -> Rounds:
     """Rounds that remove nobody give their pulls to the next one that does; at the very end they are dropped."""
     kept_active, kept_pulls, waiting = [], [], 0
     for (before, after), t in zip(itertools.pairwise(active), pulls, strict=True):
@@ -215,7 +199,7 @@ def _merged(active: list[int], pulls: tuple[int, ...]) -> _Rounds:
             kept_active.append(before)
             kept_pulls.append(waiting)
             waiting = 0
-    return _Rounds((*kept_active, active[-1]), tuple(kept_pulls))
+    return (*kept_active, active[-1]), tuple(kept_pulls)
 
 
 def _increments(cumulative: list[int]) -> tuple[int, ...]:
@@ -243,10 +227,11 @@ def _ceil_div(a: int, b: int) -> int:
 
 
 def _root(x: int, R: int) -> int:
-    """The largest integer whose R-th power is at most x, by Newton's method on integers."""
+    """The largest integer whose R-th power is at most x, by Newton's method on integers, from just above the root."""
     if x < 2 or R == 1:
         return x
-    guess = 1 << -(-x.bit_length() // R)  # at least the root
+    bits = x.bit_length() / R
+    guess = 1 << math.ceil(bits) if bits > 1000 else int(math.exp(math.log(x) / R) * (1 + 1e-9)) + 1
     while True:
         better = ((R - 1) * guess + x // guess ** (R - 1)) // R
         if better >= guess:
@@ -254,7 +239,18 @@ def _root(x: int, R: int) -> int:
         guess = better
 
 
+def _cost(active: tuple[int, ...], pulls: tuple[int, ...]) -> int:
+    return sum(n * t for n, t in zip(active, pulls, strict=False))
+
+
+def _starts(pulls: tuple[int, ...]) -> bool:
+    """Whether there is data before the first arms leave."""
+    return not pulls or pulls[0] >= 1
+
+
 def _integers(values: Iterable[Any], name: str) -> tuple[int, ...]:
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"{name}={values!r} is not a list; write for instance Schedule(active=(20, 10, 1), pulls=(5, 10)).")
     return tuple(check_integer(value, f"{name}[{i}]", minimum=0) for i, value in enumerate(values))
 
 

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -61,7 +62,10 @@ def test_every_tally_is_what_it_says():
         for run in range(12):
             curve = pp.simulate(EASY, (policy, options), budgets=9, runs=1, rng=3, start=run)
             player = pp.policy(policy, n_arms=4, n_objectives=2, budget=9, **options)
-            pp.play(EASY, player, np.random.default_rng(np.random.SeedSequence(3, spawn_key=(run,))))
+            rng = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(run,)))
+            while not player.done:
+                arms = player.ask()
+                player.tell(arms, EASY.sample(arms, rng))
             answer, truth = set(player.recommend().tolist()), set(np.flatnonzero(EASY.optimal).tolist())
             k = options.get("max_arms")
             assert curve.errors[0] == (answer != truth)
@@ -69,7 +73,7 @@ def test_every_tally_is_what_it_says():
             assert curve.wrongly_accepted[0] == len(answer - truth)
             assert curve.wrongly_rejected[0] == len(truth - answer)
             assert curve.pulls[0] == player.counts.sum()
-            assert curve.rounds[0] == player.snapshot().round
+            assert curve.rounds[0] == max(player.snapshot().left_in)  # an arm leaves in every round of ege-sr
             assert curve.hypervolume[0] == pytest.approx(pp.hypervolume_fraction(sorted(answer), EASY.means), abs=1e-9)
 
 
@@ -81,6 +85,7 @@ def test_seeds_as_numpy_takes_them():
     a, b = (pp.simulate(EASY, "uniform", runs=20, rng=np.random.default_rng(4)) for _ in range(2))
     assert same(a, b)
     assert pp.simulate(EASY, "uniform", runs=5, rng=[1, 2]).runs == 5
+    assert same(number, pp.simulate(EASY, "uniform", runs=20, rng=np.int64(11)))
 
 
 def test_a_fresh_seed_is_kept_so_that_the_result_can_be_repeated():
@@ -109,6 +114,26 @@ def test_the_oracle_is_told_the_true_complexity_unless_told_otherwise():
     assert pp.simulate(EASY, ("ape-fb", {"exploration": 2.0}), runs=2, rng=1).options == {"exploration": 2.0}
 
 
+def test_curves_of_different_bandits_do_not_add_up_though_their_names_are_equal():
+    one, other = (pp.Bandit(EASY.means, pp.Gaussian(std=std)) for std in (0.1, 0.2))
+    assert one.name == other.name
+    curves = [pp.simulate(bandit, "uniform", budgets=8, runs=2, rng=i) for i, bandit in enumerate((one, other))]
+    with pytest.raises(ValueError, match="curves of digest"):
+        curves[0] + curves[1]
+
+
+def test_without_the_hypervolume_everything_else_is_the_same():
+    plain, without = (pp.simulate(EASY, "ege-sr", runs=20, rng=1, hypervolume=wanted) for wanted in (True, False))
+    assert (plain.tallies[:, :-1] == without.tallies[:, :-1]).all()
+    assert np.isnan(without.hypervolume).all()
+
+
+def test_a_worker_that_dies_is_an_error_and_not_a_hang(monkeypatch):
+    monkeypatch.setattr("paretopick.simulation.reference.play", lambda *_: os._exit(3))
+    with pytest.raises(BrokenProcessPool):
+        pp.simulate(EASY, "uniform", runs=50, rng=1, workers=2)
+
+
 def test_progress_counts_to_the_end():
     seen = []
     pp.simulate(EASY, "uniform", runs=30, rng=1, progress=lambda done, total: seen.append((done, total)))
@@ -128,10 +153,14 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, "ege-rs"), "no policy named 'ege-rs'; did you mean"),
         (lambda: pp.simulate(EASY, ("ege-sr", "all")), "neither a name nor"),
         (lambda: pp.simulate(EASY, ("ege-sr", {"k": 1})), "no option of ege-sr named 'k'"),
+        (lambda: pp.simulate(EASY, ("ege-sr", {"budget": 1})), "no option of ege-sr named 'budget'"),
+        (lambda: pp.simulate(EASY, "ege-sr", hypervolume="no"), "hypervolume='no' is not a truth value"),
+        (lambda: pp.play(EASY, "ege-sr", 0), "player='ege-sr' is not a policy"),
+        (lambda: pp.play(EASY, pp.policy("apt", n_arms=4, n_objectives=2), 0), "apt has no budget and is never done"),
         (lambda: pp.simulate(EASY, "ege-sr", budgets=[4, 40]), "raise budget=4 to at least 5"),
         (lambda: pp.simulate(EASY, "ege-sr", budgets=[]), "must name at least one budget"),
         (lambda: pp.simulate(EASY, "ege-sr", budgets=[40, 40]), "none twice"),
-        (lambda: pp.simulate(EASY, "ege-sr", budgets=40.5), "budgets=40.5 is not a whole number"),
+        (lambda: pp.simulate(EASY, "ege-sr", budgets=40.5), "budgets=40.5 is not an int"),
         (lambda: pp.simulate(EASY, "ege-sr", runs=0), "runs=0 is too small"),
         (lambda: pp.simulate(EASY, "ege-sr", workers=0), "workers=0 is too small"),
         (lambda: pp.simulate(EASY, "ege-sr", start=-1), "start=-1 is too small"),

@@ -9,7 +9,7 @@ from paretopick.simulation.results import Span
 
 def curve(errors=(3, 0), runs=10, seed=1, first=0, budgets=(50, 100), **changes):
     rows = [[n, n, 2 * n, n, 45 * runs, 4 * runs, 900_000_000 * runs] for n in errors]
-    fields = {"instance": "x", "policy": "ege-sr", "options": {}, "budgets": budgets, "tallies": np.array(rows)}
+    fields = {"instance": "x", "digest": "d", "policy": "ege-sr", "options": {}, "budgets": budgets, "tallies": np.array(rows)}
     return pp.ErrorCurve(**{**fields, **changes}, spans=(Span((seed,), first, first + runs),))
 
 
@@ -71,6 +71,8 @@ def test_adding_is_the_same_in_any_order():
         (curve(), "both curves hold run 0 of the same seed"),
         (curve(first=9), "both curves hold run 9 of the same seed"),
         (curve(seed=2, instance="y"), "curves of instance 'x' and 'y'"),
+        (curve(seed=2, digest="e"), "curves of digest 'd' and 'e'"),
+        (curve(seed=2, tallies=curve().tallies * [1, 1, 1, 1, 1, 1, -1]), "one curve has the hypervolume and the other has not"),
         (curve(seed=2, policy="uniform"), "curves of policy 'ege-sr' and 'uniform'"),
         (curve(seed=2, options={"spend": "all"}), "curves of options"),
         (curve(seed=2, budgets=(50, 101)), "curves of budgets"),
@@ -91,8 +93,8 @@ def test_plain_json_and_back():
     record = json.loads(json.dumps(c.to_dict(), allow_nan=False))
     back = pp.ErrorCurve.from_dict(record)
     assert (back.tallies == c.tallies).all()
-    assert (back.instance, back.policy, back.options, back.budgets, back.spans) == (
-        c.instance,
+    assert (back.instance, back.digest) == (c.instance, c.digest)
+    assert (back.policy, back.options, back.budgets, back.spans) == (
         c.policy,
         c.options,
         c.budgets,
@@ -109,6 +111,12 @@ def test_an_undefined_hypervolume_is_nan_and_null():
     assert c.to_dict()["budgets"][0]["hypervolume"] is None
 
 
+def test_something_else_than_a_saved_curve_is_refused():
+    for broken in ({}, [], {**curve().to_dict(), "budgets": 3}):
+        with pytest.raises(ValueError, match="this is no saved curve"):
+            pp.ErrorCurve.from_dict(broken)
+
+
 def test_as_a_data_frame():
     frame = curve(options={"max_arms": 2}).to_pandas()
     assert frame["budget"].tolist() == [50, 100]
@@ -121,7 +129,8 @@ def test_as_a_data_frame():
     "options, message",
     [
         ({"level": 0}, "level=0"),
-        ({"level": 1.5}, "level=1.5"),
+        ({"level": 1}, "level=1 is too large"),
+        ({"level": "x"}, "level='x' is not a number"),
         ({"method": "wald"}, "no method named 'wald'"),
         ({"of": "pulls"}, "'pulls'"),
     ],

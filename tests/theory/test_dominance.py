@@ -41,6 +41,13 @@ def test_huge_values_overflow_nothing():
     assert pp.pareto_mask(points).tolist() == [True, False, False] * 50
 
 
+@pytest.mark.parametrize("n_objectives", [9, 16])
+def test_sums_that_overflow_both_ways_do_not_matter(n_objectives):
+    for seed in range(8):
+        points = np.random.default_rng(seed).integers(-1, 2, size=(200, n_objectives)) * 1.7e308
+        assert pp.pareto_mask(points).tolist() == oracle.pareto_set(points.tolist())
+
+
 def test_signed_zeros_are_equal():
     assert pp.pareto_mask([[0.0, 1.0], [-0.0, 1.0]]).tolist() == [True, True]
 
@@ -86,13 +93,17 @@ def test_inputs_are_not_written_to():
 @pytest.mark.parametrize(
     "points, message",
     [
-        ([1.0, 2.0], r"means has shape \(2,\); expected two dimensions.*means\[:, None\]"),
+        ([1.0, 2.0], r"means has shape \(2,\); expected two dimensions.*one row of one number each"),
         ([[1.0, np.nan]], r"means has nan for objective 1 \(row 0 of 1\)"),
         ([[np.inf, 0.0]], "means has inf for objective 0"),
         (np.empty((0, 2)), r"means has shape \(0, 2\); expected at least one arm"),
         ([[1.0, 2.0], [1.0]], "means cannot be read as a table of numbers"),
         ([["a"]], "means cannot be read as a table of numbers"),
         (np.zeros((2, 2, 2)), r"means has shape \(2, 2, 2\)"),
+        ([["1", "2"]], "cannot be read as a table of numbers: its entries are <U1, not real numbers"),
+        ([[1j, 2]], "its entries are complex128"),
+        (np.ma.masked_array([[1.0, 2.0]], mask=[[True, False]]), "means is a masked array"),
+        ([[10**400, 1]], "cannot be read as a table of numbers"),
     ],
 )
 def test_bad_input_is_shown(points, message):

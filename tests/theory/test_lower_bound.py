@@ -45,6 +45,12 @@ def test_in_class_b_every_alternative_keeps_all_gaps_and_changes_the_pareto_set(
         assert (pp.pareto_mask(moved) != pp.pareto_mask(means)).any()
 
 
+@pytest.mark.parametrize("scale, shift", [(0.1, 0.0), (0.3, 0.0), (0.7, 0.0), (1.0, 1 / 3)])
+def test_rounding_does_not_decide_about_membership(scale, shift):
+    """In the paper's example some distances are three gaps exactly; scaled by a decimal they round to either side."""
+    assert bounds.in_class_b(PAPER * scale + shift)
+
+
 def test_in_class_b_prime_no_alternative_is_harder_and_each_changes_the_pareto_set():
     assert bounds.in_class_b_prime(TWO_DOMINATORS)
     assert not bounds.in_class_b(TWO_DOMINATORS)

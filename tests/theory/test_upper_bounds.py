@@ -112,6 +112,13 @@ def test_one_arm_is_never_wrong():
     assert bounds.largest_exploration(one, 5) == 0
 
 
+def test_bounds_beyond_all_floats_are_limits():
+    assert bounds.apt([[1.0], [0.0]], 2, sigma=0.01) == math.inf
+    assert bounds.ege(MEANS, pp.schedule("sr", K, T), sigma=1e-200) == 0
+    assert bounds.uniform(MEANS, T, sigma=1e200) == 2 * (K - 1) * S * D
+    assert bounds.largest_exploration([[1e200], [-1e200]], 10) == 0
+
+
 def test_twins_make_the_bounds_useless_but_finite():
     twins = [[1.0, 0.0], [1.0, 0.0], [0.0, 0.5]]
     assert bounds.ege_sr(twins, 10**9, sigma=0.1) == 2 * 2**2 * 3 * 2
@@ -166,6 +173,8 @@ def test_expected_rounds_and_pulls_of_ege_sr_k_are_below_their_bounds():
             lambda: bounds.ege_sr_k_pulls(MEANS, T, max_arms=1, sigma=1, schedule=pp.schedule("sh", 6, T)),
             r'expected schedule\("sr", 6, 400\)',
         ),
+        (lambda: bounds.ege(MEANS, "sr", sigma=1), "schedule='sr' is not a schedule; write pp.schedule"),
+        (lambda: bounds.uniform(MEANS, T, sigma=10**400), "is not a number"),
     ],
 )
 def test_bad_input_is_shown(call, message):

@@ -13,7 +13,7 @@ from paretopick._arrays import FloatArray, check_choice
 from paretopick.bandits import Bandit, Gaussian, Noise
 from paretopick.errors import InvalidInput, MissingFile
 
-NAME_COLUMNS = ("arm", "name", "option")
+NAME_COLUMNS = ("", "arm", "name", "option", "id", "index")
 """Headers of a first column that holds names even if they look like numbers."""
 
 SNW_VARIABLE = "PARETOPICK_SNW"
@@ -34,9 +34,11 @@ def read_instance(
     Args:
         path: of the file.
         noise: around the means, for instance ``pp.Gaussian(std=0.5)``.
-        minimise: headers of objectives where smaller is better; they are negated.
+        minimise: headers of objectives where smaller is better; they are negated, and their names too.
         budget: kept with the bandit.
     """
+    if isinstance(minimise, str):
+        raise InvalidInput(f"minimise={minimise!r} is a text; give a list of objectives, such as [{minimise!r}].")
     path = Path(path)
     header, rows = _read_csv(path)
     n_names = _count_name_columns(header, rows, path)
@@ -46,9 +48,10 @@ def read_instance(
     means = np.array(
         [[_number(cell, path, line, name) for cell, name in zip(row[n_names:], objectives, strict=True)] for line, row in rows]
     )
-    for name in minimise:
+    for name in set(minimise):
         column = objectives.index(check_choice(name, objectives, f"objective of {path.name}"))
         means[:, column] = -means[:, column]
+        objectives[column] = f"-{name}"
     return Bandit(
         means,
         noise,

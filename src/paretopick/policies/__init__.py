@@ -6,13 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from paretopick._arrays import check_choice
 from paretopick.errors import InvalidInput
 from paretopick.policies.ape import ape_fb, ape_fb_adapt
 from paretopick.policies.apt import apt
-from paretopick.policies.base import STATE_FORMAT, Policy
+from paretopick.policies.base import STATE_FORMAT, Policy, plain
 from paretopick.policies.ege import ege, ege_gg, ege_sh, ege_sr, ege_sr_k, uniform
 from paretopick.schedules import Schedule
 
@@ -44,19 +42,24 @@ def policy(name: str, *, n_arms: int, n_objectives: int, budget: int | None = No
     >>> halving.ask(limit=6)
     array([0, 0, 1, 1, 2, 2])
     """
-    make = POLICIES[check_choice(name, POLICIES, "policy")]
-    known = policy_options(name)
-    for option in options:
-        check_choice(option, known, f"option of {name}")
-    missing = [option for option, default in known.items() if default is inspect.Parameter.empty and option not in options]
-    if missing:
-        raise InvalidInput(f"{name} needs {', '.join(f'{option}=' for option in missing)}; it has no default.")
+    check_options(name, options)
+    make = POLICIES[name]
     if budget is None and inspect.signature(make).parameters["budget"].default is inspect.Parameter.empty:
         raise InvalidInput(f"{name} needs budget=, the number of pulls that can be paid for.")
     made = make(n_arms=n_arms, n_objectives=n_objectives, budget=budget, **options)
     made.name = name
     made.options = plain_options(options)
     return made
+
+
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuses an unknown policy, an option it does not have, and the lack of one it needs."""
+    known = policy_options(name)
+    for option in options:
+        check_choice(option, known, f"option of {name}")
+    missing = [option for option, default in known.items() if default is inspect.Parameter.empty and option not in options]
+    if missing:
+        raise InvalidInput(f"{name} needs {', '.join(f'{option}=' for option in missing)}; it has no default.")
 
 
 def policy_options(name: str) -> dict[str, Any]:
@@ -85,19 +88,18 @@ def restore_policy(state: Mapping[str, Any], /) -> Policy:
             **state["options"],
         )
         made._load(state)
+    except InvalidInput:
+        raise
     except KeyError as missing:
-        if isinstance(missing, InvalidInput):
-            raise
         raise InvalidInput(f"the saved policy has no {missing}; pass what to_dict() returned, whole.") from None
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise InvalidInput(f"the saved policy cannot be read ({problem}); pass what to_dict() returned, unchanged.") from None
     return made
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options as JSON values, which ``policy`` takes just as well."""
-    return {name: _plain(value) for name, value in options.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Schedule):
-        return {"active": list(value.active), "pulls": list(value.pulls)}
-    return value.item() if isinstance(value, np.generic) else value
+    return {
+        name: {"active": list(value.active), "pulls": list(value.pulls)} if isinstance(value, Schedule) else plain(value)
+        for name, value in options.items()
+    }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, IntArray, check_integer, check_real
+from paretopick._arrays import FloatArray, IntArray, check_flag, check_integer, check_real
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.theory.dominance import excess
@@ -29,7 +30,7 @@ class APE(Policy):
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int) -> None:
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, planned=budget)
-        if check_integer(budget, "budget", minimum=0) < self.n_arms:
+        if budget < self.n_arms:
             raise BudgetTooSmall(
                 f"the first step pulls each of the {self.n_arms} arms once; raise budget={budget} to at least {self.n_arms}.",
                 self.n_arms,
@@ -46,9 +47,9 @@ class APE(Policy):
         if self._round == 1:
             self._build()
         self._learn(self._pulled)
-        self._round += 1
         left = self.n_arms + self._steps - int(self._counts.sum())
         if left:
+            self._round += 1
             self._pulled = self._choice(left)
             self._due[self._pulled] = 1
 
@@ -62,9 +63,11 @@ class APE(Policy):
         return c if self._counts[c] < self._counts[b] else b
 
     def _latest_gaps(self) -> FloatArray:
-        return super()._latest_gaps() if self._round == 1 else optimal_and_gaps(self.means)[1]
+        return optimal_and_gaps(self.means)[1] if self._round > 1 or self.done else super()._latest_gaps()
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
+        if self._round > 1 and not self._counts.all():
+            raise InvalidInput("the saved counts have an arm without a pull; pass what to_dict() returned, unchanged.")
         if self._round > 1:
             # What was told of the open step is in the means already; what is still due changes the bounds when it arrives.
             self._pulled = np.flatnonzero(self._due)
@@ -214,8 +217,8 @@ def _bonus(exploration: float, counts: Any) -> Any:
 
 
 def oracle_exploration(c: float, steps: int, hardness: float) -> float:
-    """``a = c 25/36 (T - K) / H``; 0 for one arm, whose H is 0, since there is nothing to explore."""
-    return c * (25 / 36) * steps / hardness if hardness > 0 else 0.0
+    """``a = c 25/36 (T - K) / H``, at most the largest float; 0 where H is 0, as for one arm, which leaves nothing to explore."""
+    return min(c * (25 / 36) * steps / hardness, sys.float_info.max) if hardness > 0 else 0.0
 
 
 def ape_fb(
@@ -238,10 +241,11 @@ def ape_fb(
     if exploration is not None and complexity is None and c is None:
         a = check_real(exploration, "exploration", minimum=0.0)
     elif complexity is not None and exploration is None:
-        if not complexity >= 0:
-            raise InvalidInput(f"complexity={complexity!r} is not the H of a problem; pass pp.complexity(means).")
-        steps = check_integer(budget, "budget") - check_integer(n_arms, "n_arms")
-        a = oracle_exploration(check_real(1.0 if c is None else c, "c", minimum=0.0), steps, complexity)
+        K = check_integer(n_arms, "n_arms", minimum=1)
+        H = check_real(complexity, "complexity", minimum=0.0, infinite=True)
+        if H == 0 and K > 1:
+            raise InvalidInput(f"complexity=0 is the H of one arm, not of {K}; pass pp.complexity(means).")
+        a = oracle_exploration(check_real(1.0 if c is None else c, "c", minimum=0.0), check_integer(budget, "budget") - K, H)
     else:
         raise InvalidInput(
             f"ape-fb got exploration={exploration!r}, c={c!r}, complexity={complexity!r}; give exploration= alone (the a of the "
@@ -260,5 +264,5 @@ def ape_fb_adapt(
         as_published: the heuristic of the paper's experiments, which starves most arms; by default the corrected one.
     """
     scale = check_real(c, "c", minimum=0.0)
-    variant = PublishedAdaptiveAPEFB if as_published else AdaptiveAPEFB
+    variant = PublishedAdaptiveAPEFB if check_flag(as_published, "as_published") else AdaptiveAPEFB
     return variant(n_arms=n_arms, n_objectives=n_objectives, budget=budget, c=scale)

@@ -29,10 +29,10 @@ class APT(Policy):
 
     def _close_round(self) -> None:
         self._gaps = optimal_and_gaps(self.means)[1]
-        self._round += 1
         counts = self._counts.copy()
         t = int(counts.sum())
         size = self.batch if self._planned is None else min(self.batch, self._planned - t)
+        self._round += size > 0
         for pulls in range(t, t + size):
             arm = int(counts.argmin())
             if counts[arm] >= self.gamma * pulls / self.n_arms:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray, check_arms, check_integer, check_table, frozen
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_arms, check_integer, check_real, check_table, frozen
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
 from paretopick.theory.dominance import optimal_rows
 
 STATE_FORMAT = 1
 """Version of the dictionaries of ``to_dict``; others are refused."""
+
+LARGEST_BUDGET = 2**53
+"""Beyond this, counts would no longer be exact as floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +27,9 @@ class Snapshot:
     """What a policy knows at one moment; arrays are read-only copies with one entry or row per arm.
 
     ``active``, ``accepted`` and ``rejected`` are sorted and share out the arms. ``means`` is NaN where an arm has no pulls.
-    ``gaps`` are the empirical gaps of the last comparison an arm took part in, NaN before the first. ``left_in`` is the round at
-    whose end an arm left, 0 while it is active. ``pulls_left`` is what the policy may still ask for, None without limit.
+    ``gaps`` are empirical: of an arm that left, the gap with which it left; of the others, that of the last full round, or for
+    APE-FB of the means as they are; NaN before the first. ``left_in`` is the round at whose end an arm left, 0 while it is
+    active. ``pulls_left`` is what the policy may still ask for, None without limit.
     """
 
     round: int
@@ -52,18 +57,23 @@ class Policy(ABC):
             policy.tell(arms, measure(arms))
         print(policy.recommend())
 
+    Larger is better: negate what should be small. Objectives are compared with each other as they come, so give them in units in
+    which differences of 1 matter equally, such as their noise. A measurement that failed is not told and stays due. To survive
+    a crash, write ``json.dumps(policy.to_dict())`` to a file after each ``tell``, and start with ``pp.restore_policy``.
+
     A new policy fills ``_due`` in ``__init__`` and in ``_close_round``, and joins ``POLICIES``; nothing due means done.
     """
 
     name: str = ""
-    """The name in ``POLICIES``, and below it the options, that ``pp.policy`` made this from."""
+    """What ``pp.policy`` was asked for: a name in ``POLICIES``."""
     options: Mapping[str, Any] = {}
+    """The options that went with it, as JSON values."""
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
         """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
         self.n_arms = check_integer(n_arms, "n_arms", minimum=1)
         self.n_objectives = check_integer(n_objectives, "n_objectives", minimum=1)
-        self.budget = budget
+        self.budget = None if budget is None else check_integer(budget, "budget", minimum=0, maximum=LARGEST_BUDGET)
         self._planned = planned
         self._round = 1
         self._counts: IntArray = np.zeros(self.n_arms, dtype=np.int64)
@@ -72,6 +82,12 @@ class Policy(ABC):
         self._left_in: IntArray = np.zeros(self.n_arms, dtype=np.int64)
         self._accepted: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
         self._gaps: FloatArray = np.full(self.n_arms, np.nan)
+
+    def __repr__(self) -> str:
+        now = self.snapshot()
+        left = "no limit" if now.pulls_left is None else f"{now.pulls_left} left"
+        name = self.name or type(self).__name__
+        return f"<{name}: {self.n_arms} arms, round {now.round}, {now.pulls_used} pulls used, {left}>"
 
     @abstractmethod
     def _close_round(self) -> None:
@@ -83,8 +99,11 @@ class Policy(ABC):
         Args:
             limit: at most so many; by default all.
         """
-        arms = np.repeat(np.arange(self.n_arms), self._due)
-        return arms if limit is None else arms[: check_integer(limit, "limit", minimum=0)]
+        due = self._due
+        if limit is not None:
+            before = np.cumsum(due) - due
+            due = np.clip(check_integer(limit, "limit", minimum=0) - before, 0, due)
+        return np.repeat(np.arange(self.n_arms), due)
 
     def tell(self, arms: ArrayLike, values: ArrayLike) -> None:
         """Records observations of arms that are due; all of them, or none if anything is wrong with one.
@@ -94,9 +113,9 @@ class Policy(ABC):
             values: ``(len(arms), n_objectives)``, larger is better.
         """
         arms = check_arms(arms, "arms", self.n_arms)
-        if len(arms) == 0 and np.size(np.asarray(values)) == 0:
+        if len(arms) == 0 and isinstance(values, Sized) and len(values) == 0:
             return
-        values = check_table(values, "values", columns=self.n_objectives)
+        values = check_table(values, "values", columns=self.n_objectives, remedy="leave a failed measurement out, it stays due")
         if len(values) != len(arms):
             raise InvalidInput(f"values has {len(values)} rows for {len(arms)} arms; give one row for each arm told.")
         if self.done:
@@ -121,7 +140,8 @@ class Policy(ABC):
         self._counts += told
         self._due -= told
         if not self._due.any():
-            self._close_round()
+            with np.errstate(over="ignore"):  # finite means may be infinitely far apart
+                self._close_round()
 
     @property
     def done(self) -> bool:
@@ -162,9 +182,9 @@ class Policy(ABC):
         left = 0 if self.done else None if self._planned is None else self._planned - used
         return Snapshot(
             round=self._round,
-            active=_numbers(active),
-            accepted=_numbers(self._accepted),
-            rejected=_numbers(~active & ~self._accepted),
+            active=_indices(active),
+            accepted=_indices(self._accepted),
+            rejected=_indices(~active & ~self._accepted),
             counts=frozen(self.counts),
             means=frozen(self.means),
             gaps=frozen(self._latest_gaps()),
@@ -187,7 +207,7 @@ class Policy(ABC):
             "n_arms": self.n_arms,
             "n_objectives": self.n_objectives,
             "budget": self.budget,
-            "options": dict(self.options),
+            "options": plain(self.options),
             "round": self._round,
             "counts": self._counts.tolist(),
             "sums": self._sums.tolist(),
@@ -200,14 +220,20 @@ class Policy(ABC):
 
     def _load(self, state: Mapping[str, Any]) -> None:
         """Takes over the state of ``to_dict``; the policy itself was made from the same options."""
-        gaps = [np.nan if gap is None else float(gap) for gap in state["gaps"]]
         self._round = check_integer(state["round"], "round", minimum=0)
         self._counts = _like(self._counts, state["counts"], "counts")
         self._sums = _like(self._sums, state["sums"], "sums")
         self._due = _like(self._due, state["due"], "due")
         self._left_in = _like(self._left_in, state["left_in"], "left_in")
         self._accepted = _like(self._accepted, state["accepted"], "accepted")
-        self._gaps = _like(self._gaps, gaps, "gaps")
+        self._gaps = np.array([np.nan if gap is None else float(gap) for gap in state["gaps"]])
+        if not np.isfinite(self._sums).all() or self._gaps.shape != (self.n_arms,):
+            raise InvalidInput("the saved sums or gaps are not one finite number for each arm and objective.")
+        asked = int(self._counts.sum() + self._due.sum())
+        if self._planned is not None and asked > self._planned:
+            raise InvalidInput(f"the saved counts and due pulls are {asked} together, and the budget allows {self._planned}.")
+        if (self._left_in > self._round).any() or (self._accepted & (self._left_in == 0)).any():
+            raise InvalidInput("the saved rounds in which arms left do not fit the saved round.")
         self._load_more(state["more"])
 
     def _latest_gaps(self) -> FloatArray:
@@ -221,14 +247,34 @@ class Policy(ABC):
         """Takes over ``_more_state`` and rebuilds whatever is derived from the fields of this class."""
 
 
+def plain(value: Any) -> Any:
+    """Returns an option as new JSON values: numbers of any kind, lists, mappings; infinity, which JSON lacks, as a text."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    number = check_real(value, "option", infinite=True)
+    return number if np.isfinite(number) else str(number)
+
+
 def _like(mine: NDArray[Any], value: Any, name: str) -> NDArray[Any]:
-    array = np.array(value, dtype=mine.dtype)
-    if array.shape != mine.shape:
-        raise InvalidInput(f"the saved {name} have shape {array.shape}; expected {mine.shape}.")
+    """A saved array of the shape and the type of mine, with whole numbers that are whole and not negative."""
+    given = np.array(value)
+    if given.shape != mine.shape:
+        raise InvalidInput(f"the saved {name} have shape {given.shape}; expected {mine.shape}.")
+    array = given.astype(mine.dtype)
+    if mine.dtype == np.int64 and ((given != array).any() or (array < 0).any()):
+        raise InvalidInput(f"the saved {name} are {given.tolist()}; expected whole numbers, none negative.")
     return array
 
 
-def _numbers(mask: BoolArray) -> tuple[int, ...]:
+def _indices(mask: BoolArray) -> tuple[int, ...]:
     return tuple(np.flatnonzero(mask).tolist())
 
 

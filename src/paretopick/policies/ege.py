@@ -26,11 +26,9 @@ class EGE(Policy):
     """
 
     def __init__(self, schedule: Schedule, *, n_objectives: int, budget: int | None = None, max_arms: int | None = None) -> None:
+        cost = schedule.cost
         super().__init__(
-            n_arms=schedule.n_arms,
-            n_objectives=n_objectives,
-            budget=schedule.cost if budget is None else budget,
-            planned=schedule.cost,
+            n_arms=schedule.n_arms, n_objectives=n_objectives, budget=cost if budget is None else budget, planned=cost
         )
         self.schedule = schedule
         self.max_arms = max_arms
@@ -58,6 +56,16 @@ class EGE(Policy):
                 return
             self._eliminate()
 
+    def _load_more(self, state: Mapping[str, Any]) -> None:
+        received = np.array((0, *self.schedule.cumulative))  # by an arm that takes part up to a round
+        fits = self._round <= self.schedule.n_rounds
+        if fits:
+            last = np.where(self._left_in == 0, self._round, self._left_in)
+            n_active = self.schedule.active[self._round - 1 if self._due.any() else self._round]
+            fits = (self._counts + self._due == received[last]).all() and (self._left_in == 0).sum() == n_active
+        if not fits:
+            raise InvalidInput("the saved counts do not fit this policy and budget; pass what to_dict() returned, unchanged.")
+
     def _eliminate(self) -> None:
         active = np.flatnonzero(self._left_in == 0)
         # Active arms have equal counts, so their sums order as their means do, with exact ties for integer data.
@@ -76,24 +84,32 @@ def ege(*, n_arms: int, n_objectives: int, budget: int | None = None, schedule: 
     Args:
         schedule: a ``pp.Schedule``, or a mapping with its ``active`` and ``pulls``.
     """
-    if isinstance(schedule, Mapping):
-        schedule = Schedule(**schedule)
+    if isinstance(schedule, Mapping) and set(schedule) == {"active", "pulls"}:
+        schedule = Schedule(schedule["active"], schedule["pulls"])
     if not isinstance(schedule, Schedule):
         raise InvalidInput(f"schedule={schedule!r} is not a Schedule; write pp.Schedule(active=..., pulls=...).")
     if schedule.n_arms != n_arms:
-        raise InvalidInput(f"the schedule is for {schedule.n_arms} arms and n_arms={n_arms}.")
+        raise InvalidInput(f"the schedule is for {schedule.n_arms} arms and n_arms={n_arms}; they must agree.")
     if budget is not None and schedule.cost > check_integer(budget, "budget", minimum=0):
         raise BudgetTooSmall(f"the schedule costs {schedule.cost} pulls; raise budget={budget} to at least that.", schedule.cost)
     return EGE(schedule, n_objectives=n_objectives, budget=budget)
 
 
 def ege_sr(*, n_arms: int, n_objectives: int, budget: int, spend: Spend = "printed") -> EGE:
-    """EGE with Successive Rejects: one arm leaves per round."""
+    """EGE with Successive Rejects: one arm leaves per round.
+
+    Args:
+        spend: "printed" is the schedule of the paper, which may leave some budget over; "all" leaves as little as it can.
+    """
     return EGE(make_schedule("sr", n_arms, budget, spend=spend), n_objectives=n_objectives, budget=budget)
 
 
 def ege_sh(*, n_arms: int, n_objectives: int, budget: int, spend: Spend = "printed") -> EGE:
-    """EGE with Sequential Halving: half of the arms leave per round."""
+    """EGE with Sequential Halving: half of the arms leave per round.
+
+    Args:
+        spend: "printed" is the schedule of the paper, which may leave some budget over; "all" leaves as little as it can.
+    """
     return EGE(make_schedule("sh", n_arms, budget, spend=spend), n_objectives=n_objectives, budget=budget)
 
 
@@ -102,6 +118,7 @@ def ege_gg(*, n_arms: int, n_objectives: int, budget: int, n_rounds: int | None 
 
     Args:
         n_rounds: by default ``ceil(log2 n_arms)``.
+        spend: "printed" is the schedule of the paper, which leaves about half of the budget over; "all" spends it.
     """
     rounds = make_schedule("gg", n_arms, budget, n_rounds=n_rounds, spend=spend)
     return EGE(rounds, n_objectives=n_objectives, budget=budget)

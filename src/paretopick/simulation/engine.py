@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import operator
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from paretopick._arrays import check_integer
-from paretopick.bandits import Bandit
+from paretopick._arrays import check_flag, check_integer
+from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
-from paretopick.policies import plain_options, policy, policy_options
-from paretopick.simulation.reference import simulate_span
-from paretopick.simulation.results import TALLIES, ErrorCurve, Span
+from paretopick.policies import check_options, plain_options, policy_options
+from paretopick.simulation.reference import Runner
+from paretopick.simulation.results import ErrorCurve, Span
 
 PolicySpec: TypeAlias = str | tuple[str, Mapping[str, Any]]
-Work: TypeAlias = Callable[[Span], tuple[ErrorCurve, float]]
-Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
 
 PIECE_SECONDS = 0.25
-"""About how long a piece of work takes: the delay of progress and of Ctrl-C, and what Ctrl-C can lose per worker."""
+"""About how long a piece of work takes: the delay of progress, and what Ctrl-C can lose per worker."""
 
 
 def simulate(
@@ -36,12 +35,13 @@ def simulate(
     rng: Seed = None,
     workers: int | None = None,
     start: int = 0,
+    hypervolume: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> ErrorCurve:
     """Returns how often a policy errs on a bandit, at one budget or several.
 
-    Runs are numbered, and run r draws the same random numbers whatever the policy, the budget, the number of runs and the number
-    of workers: the first 1,000 of 4,000 runs are those of a call with 1,000, and policies are compared on common random numbers.
+    Runs are numbered, and run r draws from the same generator whatever the policy, the budget, the number of runs and the number
+    of workers: the first 1,000 of 4,000 runs are those of a call with 1,000.
 
     Args:
         bandit: what is pulled.
@@ -50,8 +50,10 @@ def simulate(
         budgets: one or several; by default the bandit's own.
         runs: at each budget.
         rng: an int, SeedSequence or Generator, as NumPy's functions take it; None draws a fresh seed, which the result keeps.
-        workers: processes to share the runs between; by default one, this one.
+        workers: processes to share the runs between; by default one, this one. Where processes are spawned and not forked, a
+            script that asks for several needs the usual ``if __name__ == "__main__":``.
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
+        hypervolume: whether to compute the hypervolume fraction, which takes long for large fronts in many objectives.
         progress: called with (runs done, runs in all) as they are finished.
 
     Raises:
@@ -62,39 +64,46 @@ def simulate(
     >>> curve.runs, curve.errors.tolist()
     (20, [14, 6])
     """
-    if not isinstance(bandit, Bandit):
-        raise InvalidInput(f"bandit={bandit!r} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
-    name, options = _named(policy, bandit)
-    T = _budgets(budgets, bandit)
+    runner = make_runner(bandit, policy, budgets=budgets, hypervolume=hypervolume)
     n = check_integer(runs, "runs", minimum=1)
     first = check_integer(start, "start", minimum=0)
     processes = 1 if workers is None else check_integer(workers, "workers", minimum=1)
-    _try_out(bandit, name, options, T)
-
-    work = partial(_timed_span, bandit, name, options, T)
     pieces = _Pieces(_seed(rng), first, first + n)
-    total = ErrorCurve(bandit.name, name, options, T, np.zeros((len(T), len(TALLIES)), dtype=np.int64), spans=())
+    total = runner.empty()
+    curves = _in_turn(runner, pieces) if processes == 1 else _in_processes(runner, pieces, processes)
     try:
-        for piece in _in_turn(work, pieces) if processes == 1 else _in_processes(work, pieces, processes):
-            total += piece
-            if progress is not None:
-                progress(total.runs, n)
+        with contextlib.closing(curves):
+            for curve in curves:
+                total += curve
+                if progress is not None:
+                    progress(total.runs, n)
     except KeyboardInterrupt:
         raise SimulationInterrupted(total if total.runs else None) from None
     return total
 
 
-def _named(spec: PolicySpec, bandit: Bandit) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a policy, as JSON values."""
-    name: str
-    options: Mapping[str, Any]
+def make_runner(
+    bandit: Bandit, policy: PolicySpec, /, *, budgets: int | Iterable[int] | None, hypervolume: bool = True
+) -> Runner:
+    """Returns what makes the runs; refuses a policy, an option or a budget that does not work before any run has started."""
+    if not isinstance(bandit, Bandit):
+        raise InvalidInput(f"bandit={bandit!r} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
+    name, options = _named(policy)
+    options = informed_options(name, options, bandit)
+    check_options(name, options)
+    T = _budgets(budgets, bandit)
+    runner = Runner(bandit, name, plain_options(options), T, check_flag(hypervolume, "hypervolume"))
+    for budget in T:
+        runner.player(budget)
+    return runner
+
+
+def _named(spec: PolicySpec) -> tuple[str, Mapping[str, Any]]:
     if isinstance(spec, str):
-        name, options = spec, {}
-    elif isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
-        name, options = spec
-    else:
-        raise InvalidInput(f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}).')
-    return name, plain_options(informed_options(name, options, bandit))
+        return spec, {}
+    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
+        return spec
+    raise InvalidInput(f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}).')
 
 
 def informed_options(name: str, options: Mapping[str, Any], bandit: Bandit) -> dict[str, Any]:
@@ -109,17 +118,11 @@ def _budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ..
         if bandit.budget is None:
             raise InvalidInput("budgets= is missing, and this bandit has no budget of its own; say budgets=[500, 1000].")
         given = bandit.budget
-    several = given if isinstance(given, Iterable) else (given,)
+    several = given if isinstance(given, Iterable) and np.ndim(given) else (given,)  # type: ignore[arg-type]
     T = tuple(check_integer(budget, "budgets", minimum=0) for budget in several)
     if not T or len(set(T)) != len(T):
         raise InvalidInput(f"budgets={list(T)} must name at least one budget, and none twice.")
     return T
-
-
-def _try_out(bandit: Bandit, name: str, options: Mapping[str, Any], budgets: tuple[int, ...]) -> None:
-    """Refuses a budget or an option that does not work before any run has started."""
-    for budget in budgets:
-        policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget, **options)
 
 
 def _seed(rng: Seed) -> tuple[int, ...]:
@@ -130,8 +133,9 @@ def _seed(rng: Seed) -> tuple[int, ...]:
         sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
     except (TypeError, ValueError) as problem:
         raise InvalidInput(f"rng={rng!r} is not a seed ({problem}); pass an int, SeedSequence or Generator.") from None
-    entropy = sequence.entropy
-    if not isinstance(entropy, int):
+    try:
+        entropy = operator.index(sequence.entropy)  # type: ignore[arg-type]
+    except TypeError:
         # Several words of entropy become one number, so that every seed is written the same way.
         entropy = int.from_bytes(sequence.generate_state(4).tobytes(), "little")
     return (entropy, *map(int, sequence.spawn_key))
@@ -157,35 +161,52 @@ class _Pieces:
         self._size = max(1, min(2 * runs, int(runs * PIECE_SECONDS / max(seconds, 1e-9))))
 
 
-def _timed_span(
-    bandit: Bandit, name: str, options: Mapping[str, Any], budgets: tuple[int, ...], span: Span
-) -> tuple[ErrorCurve, float]:
-    began = time.perf_counter()
-    curve = simulate_span(bandit, name, options, budgets, span)
-    return curve, time.perf_counter() - began
-
-
-def _in_turn(work: Work, pieces: _Pieces) -> Iterator[ErrorCurve]:
+def _in_turn(runner: Runner, pieces: _Pieces) -> Generator[ErrorCurve]:
     while (span := pieces.take()) is not None:
-        curve, seconds = work(span)
-        pieces.learn(curve.runs, seconds)
+        began = time.perf_counter()
+        curve = runner.span(span)
+        pieces.learn(curve.runs, time.perf_counter() - began)
         yield curve
 
 
-def _in_processes(work: Work, pieces: _Pieces, workers: int) -> Iterator[ErrorCurve]:
-    # Ctrl-C is for this process alone: the workers finish the piece they are at.
-    pool = ProcessPoolExecutor(workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+def _in_processes(runner: Runner, pieces: _Pieces, workers: int) -> Generator[ErrorCurve]:
+    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(runner,))
     waiting: set[Future[tuple[ErrorCurve, float]]] = set()
     try:
         while True:
             while len(waiting) <= workers and (span := pieces.take()) is not None:
-                waiting.add(pool.submit(work, span))
+                waiting.add(pool.submit(_work, span))
             if not waiting:
-                return
+                break
             finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in finished:
                 curve, seconds = future.result()
                 pieces.learn(curve.runs, seconds)
                 yield curve
+    except BaseException:
+        _kill_workers(pool)
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _kill_workers(pool: ProcessPoolExecutor) -> None:
+    """Ends the workers in the middle of what they do: a run of a slow policy may take minutes, and Ctrl-C should not."""
+    for process in list((getattr(pool, "_processes", None) or {}).values()):  # Python 3.14 has terminate_workers() for this
+        process.terminate()
+
+
+_worker: Runner
+"""In a worker process, what it runs; sent once, so that it can remember hypervolumes from piece to piece."""
+
+
+def _start_worker(runner: Runner) -> None:
+    global _worker
+    _worker = runner
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends the workers
+
+
+def _work(span: Span) -> tuple[ErrorCurve, float]:
+    began = time.perf_counter()
+    curve = _worker.span(span)
+    return curve, time.perf_counter() - began

@@ -3,52 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from paretopick._arrays import IntArray
-from paretopick.bandits import Bandit
+from paretopick.bandits import Bandit, Seed
+from paretopick.errors import InvalidInput
 from paretopick.policies import policy
 from paretopick.policies.base import Policy
 from paretopick.simulation.results import BILLION, TALLIES, UNDEFINED, ErrorCurve, Span
 from paretopick.theory import losses
 
 
-def play(bandit: Bandit, player: Policy, rng: np.random.Generator) -> None:
-    """Pulls whatever the policy asks for until it is done."""
+def play(bandit: Bandit, player: Policy, rng: Seed) -> None:
+    """Pulls whatever the policy asks for until it is done.
+
+    Args:
+        bandit: what is pulled.
+        player: a policy, fresh or in the middle of a run.
+        rng: an int, SeedSequence or Generator.
+    """
+    if not isinstance(player, Policy):
+        raise InvalidInput(f"player={player!r} is not a policy; write pp.policy(NAME, n_arms=..., n_objectives=..., budget=...).")
+    if player.snapshot().pulls_left is None:
+        raise InvalidInput(f"{player.name or 'this policy'} has no budget and is never done; make it with budget=.")
+    generator = np.random.default_rng(rng)
     while not player.done:
         arms = player.ask()
-        player.tell(arms, bandit.sample(arms, rng))
+        player.tell(arms, bandit.sample(arms, generator))
 
 
-def simulate_span(bandit: Bandit, name: str, options: Mapping[str, Any], budgets: tuple[int, ...], span: Span) -> ErrorCurve:
-    """Returns the curve of one span of runs: a function of its arguments alone, whatever else runs beside it.
+class Runner:
+    """Runs of one policy on one bandit at several budgets."""
 
-    Run r of a seed draws from a generator of its own, the same one at every budget and for every policy.
-    """
-    tallies = np.zeros((len(budgets), len(TALLIES)), dtype=np.int64)
-    score = _Scorer(bandit, options.get("max_arms"))
-    entropy, *key = span.seed
-    for run in range(span.first, span.last):
-        seed = np.random.SeedSequence(entropy, spawn_key=(*key, run))
-        for row, budget in zip(tallies, budgets, strict=True):
-            player = policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget, **options)
-            play(bandit, player, np.random.default_rng(seed))
-            row += score(player)
-    return ErrorCurve(bandit.name, name, options, budgets, tallies, (span,))
-
-
-class _Scorer:
-    """The row of ``TALLIES`` of a finished run."""
-
-    def __init__(self, bandit: Bandit, max_arms: int | None) -> None:
-        self._bandit = bandit
-        # An answer of more arms than there are is none, so this asks for the whole Pareto set.
-        self._max_arms = bandit.n_arms + 1 if max_arms is None else max_arms
+    def __init__(
+        self, bandit: Bandit, name: str, options: Mapping[str, Any], budgets: tuple[int, ...], hypervolume: bool
+    ) -> None:
+        self._bandit, self._name, self._options, self._budgets = bandit, name, options, budgets
+        # An answer of more arms than there are is none, so without max_arms this asks for the whole Pareto set.
+        self._max_arms = options.get("max_arms", bandit.n_arms + 1)
+        self._hypervolume = hypervolume
         self._volumes: dict[bytes, int] = {}
 
-    def __call__(self, player: Policy) -> IntArray:
+    def empty(self) -> ErrorCurve:
+        """Returns the curve of no runs."""
+        return self._curve(np.zeros((len(self._budgets), len(TALLIES)), dtype=np.int64), ())
+
+    def span(self, span: Span) -> ErrorCurve:
+        """Returns the curve of a span of runs: a function of the span alone, whatever else runs beside it.
+
+        Run r of a seed draws from a generator of its own, the same one at every budget and for every policy.
+        """
+        tallies = np.zeros((len(self._budgets), len(TALLIES)), dtype=np.int64)
+        entropy, *key = span.seed
+        for run in range(span.first, span.last):
+            seed = np.random.SeedSequence(entropy, spawn_key=(*key, run))
+            for row, budget in zip(tallies, self._budgets, strict=True):
+                player = self.player(budget)
+                play(self._bandit, player, seed)
+                row += self._score(player)
+        return self._curve(tallies, (span,))
+
+    def player(self, budget: int) -> Policy:
+        """Returns a fresh policy."""
+        size = {"n_arms": self._bandit.n_arms, "n_objectives": self._bandit.n_objectives}
+        return policy(self._name, **size, budget=budget, **self._options)
+
+    def _curve(self, tallies: IntArray, spans: tuple[Span, ...]) -> ErrorCurve:
+        return ErrorCurve(
+            instance=self._bandit.name,
+            digest=self._bandit.digest,
+            policy=self._name,
+            options=self._options,
+            budgets=self._budgets,
+            tallies=tallies,
+            spans=spans,
+        )
+
+    def _score(self, player: Policy) -> IntArray:
+        """The row of ``TALLIES`` of a finished run."""
         answer, optimal = player.recommend(), self._bandit.optimal
         record = player.snapshot()
         return np.array(
@@ -66,8 +101,14 @@ class _Scorer:
 
     def _volume(self, answer: IntArray) -> int:
         """The hypervolume fraction in billionths, computed once for each answer that occurs."""
+        if not self._hypervolume or self._front_volume == 0:
+            return UNDEFINED
         key = answer.tobytes()
         if key not in self._volumes:
-            fraction = losses.hypervolume_fraction(answer, self._bandit.means)
-            self._volumes[key] = UNDEFINED if np.isnan(fraction) else round(fraction * BILLION)
+            volume = losses.hypervolume(self._bandit.means[answer])
+            self._volumes[key] = round(volume / self._front_volume * BILLION)
         return self._volumes[key]
+
+    @cached_property
+    def _front_volume(self) -> float:
+        return losses.hypervolume(self._bandit.means[self._bandit.optimal])

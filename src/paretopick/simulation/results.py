@@ -40,6 +40,8 @@ class ErrorCurve:
     """
 
     instance: str
+    digest: str
+    """Of the bandit: curves of bandits that differ in means or noise do not add up, whatever their names."""
     policy: str
     options: Mapping[str, Any]
     budgets: tuple[int, ...]
@@ -113,7 +115,7 @@ class ErrorCurve:
         """
         from scipy.stats import binomtest
 
-        check_real(level, "level", above=0.0, maximum=1.0)
+        level = check_real(level, "level", above=0.0, below=1.0)
         check_choice(method, ("wilson", "clopper-pearson"), "method")
         counts = self._total(check_choice(of, ("errors", "relaxed_losses"), "count with an interval"))
         scipy_name: Literal["wilson", "exact"] = "wilson" if method == "wilson" else "exact"
@@ -124,10 +126,12 @@ class ErrorCurve:
         """Puts together different runs of the same policy on the same instance at the same budgets."""
         if not isinstance(other, ErrorCurve):
             return NotImplemented
-        for what in ("instance", "policy", "options", "budgets"):
+        for what in ("instance", "digest", "policy", "options", "budgets"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise InvalidInput(f"curves of {what} {mine!r} and {theirs!r} are different things and do not add up.")
+        if self.runs and other.runs and (np.isnan(self.hypervolume) != np.isnan(other.hypervolume)).any():
+            raise InvalidInput("one curve has the hypervolume and the other has not; simulate both with or without it.")
         for a in self.spans:
             for b in other.spans:
                 if a.seed == b.seed and a.first < b.last and b.first < a.last:
@@ -142,6 +146,7 @@ class ErrorCurve:
         interval = self.interval()
         return {
             "instance": self.instance,
+            "digest": self.digest,
             "policy": self.policy,
             "options": dict(self.options),
             "runs": self.runs,
@@ -165,14 +170,18 @@ class ErrorCurve:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], /) -> ErrorCurve:
         """Returns the curve that ``to_dict`` wrote."""
-        return cls(
-            instance=record["instance"],
-            policy=record["policy"],
-            options=dict(record["options"]),
-            budgets=tuple(row["budget"] for row in record["budgets"]),
-            tallies=np.array([row["tallies"] for row in record["budgets"]], dtype=np.int64),
-            spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
-        )
+        try:
+            return cls(
+                instance=record["instance"],
+                digest=record["digest"],
+                policy=record["policy"],
+                options=dict(record["options"]),
+                budgets=tuple(row["budget"] for row in record["budgets"]),
+                tallies=np.array([row["tallies"] for row in record["budgets"]], dtype=np.int64),
+                spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
+            )
+        except (KeyError, TypeError, ValueError) as problem:
+            raise InvalidInput(f"this is no saved curve ({problem!r}); pass what to_dict() returned, whole.") from None
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns one flat row per budget: what a CSV file or a data frame holds."""
@@ -182,9 +191,11 @@ class ErrorCurve:
         return [{**head, **{key: cell for key, cell in row.items() if key != "tallies"}} for row in record["budgets"]]
 
     def to_pandas(self) -> pd.DataFrame:
-        """Returns the ``rows`` as a data frame; needs pandas."""
-        import pandas as pd
-
+        """Returns the ``rows`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
+        try:
+            import pandas as pd
+        except ImportError as missing:
+            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
         return pd.DataFrame(self.rows())
 
     def _total(self, name: str) -> IntArray:

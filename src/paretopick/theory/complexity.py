@@ -68,10 +68,19 @@ def effective_budget(means: ArrayLike, schedule: Rounds, /) -> float:
         schedule: for the same number of arms.
     """
     increasing = np.sort(gaps(means))
+    if not all(hasattr(schedule, attribute) for attribute in ("active", "pulls", "cumulative")):
+        raise InvalidInput(f"schedule={schedule!r} is not a schedule; write pp.schedule(NAME, n_arms, budget).")
     if schedule.active[0] != len(increasing):
-        raise InvalidInput(f"the schedule is for {schedule.active[0]} arms and the means are of {len(increasing)}.")
+        raise InvalidInput(
+            f"the schedule is for {schedule.active[0]} arms and the means are of {len(increasing)}; make it for as many arms."
+        )
     left_behind = increasing[np.array(schedule.active[1:], dtype=np.int64)]  # gap_(lambda_{r+1} + 1)
     return float((np.array(schedule.cumulative) * left_behind**2).min(initial=np.inf))
+
+
+def halvings(n_arms: int, /) -> int:
+    """Returns ``ceil(log2 n_arms)``: how often the arms can be halved until one is left."""
+    return (n_arms - 1).bit_length()
 
 
 def _gaps(means: ArrayLike, max_arms: int | None) -> FloatArray:

@@ -63,11 +63,10 @@ def optimal_rows(points: FloatArray) -> BoolArray:
         as_good = weakly_dominates(points, points)
         return np.logical_not((as_good & ~as_good.T).any(axis=0))
 
-    # Every dominator is visited before what it dominates: by decreasing sum, which rounding keeps monotone, and among equal sums
-    # by decreasing coordinates. A point is then optimal exactly when no optimal point before it dominates it. Twins are
-    # neighbours in that order, and only the first of them is compared.
-    with np.errstate(over="ignore"):
-        order = np.lexsort((*(-points.T), -points.sum(axis=1)))
+    # Every dominator is visited before what it dominates: by decreasing mean, which rounding keeps monotone (a sum could overflow
+    # both ways), and among equal means by decreasing coordinates. A point is then optimal exactly when no optimal point before it
+    # dominates it. Twins are neighbours in that order, and only the first of them is compared.
+    order = np.lexsort((*(-points.T), -(points / points.shape[1]).sum(axis=1)))
     visited = points[order]
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = (visited[1:] != visited[:-1]).any(axis=1)

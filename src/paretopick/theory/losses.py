@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import BoolArray, FloatArray, check_arms, check_integer, check_means, check_table
+from paretopick._arrays import BoolArray, check_arms, check_integer, check_means, check_table
 from paretopick.errors import InvalidInput
 from paretopick.theory.dominance import optimal_rows
 
@@ -51,6 +51,31 @@ def wrongly_rejected(recommended: ArrayLike, optimal: ArrayLike, /) -> int:
     return int((truth & ~answer).sum())
 
 
+def hypervolume(points: ArrayLike, /, *, reference: ArrayLike = 0.0) -> float:
+    """Returns the volume of the region above the reference point that the points dominate together (Appendix G).
+
+    A point that is not above the reference in every objective adds nothing; no points have volume 0.
+
+    Args:
+        points: ``(n_points, n_objectives)``, larger is better.
+        reference: one number, or one per objective.
+
+    >>> hypervolume([[2.0, 1.0], [1.0, 2.0]])
+    3.0
+    """
+    import moocore
+
+    table = check_table(points, "points")
+    try:
+        corner = np.broadcast_to(np.asarray(reference, dtype=np.float64), table.shape[1:])
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"reference={reference!r} does not fit; expected one number or {table.shape[1]}, one per objective."
+        ) from None
+    corner = check_table(corner[None, :], "reference")[0]
+    return float(moocore.hypervolume(table, ref=corner, maximise=True)) if len(table) else 0.0
+
+
 def hypervolume_fraction(recommended: ArrayLike, means: ArrayLike, /, *, reference: ArrayLike = 0.0) -> float:
     """Returns the hypervolume of the recommended arms over that of the Pareto set, both at their true means (Appendix G).
 
@@ -60,28 +85,15 @@ def hypervolume_fraction(recommended: ArrayLike, means: ArrayLike, /, *, referen
     Args:
         recommended: arm numbers.
         means: the true means ``(n_arms, n_objectives)``.
-        reference: one number, or one per objective. The paper's two figures were computed with 0.
+        reference: as of ``hypervolume``. The paper's two figures were computed with 0.
 
     >>> round(hypervolume_fraction([0], [[1.0, 0.5], [0.5, 1.0]]), 3)
     0.667
     """
     means = check_means(means)
     answer, truth = _masks(recommended, optimal_rows(means))
-    try:
-        corner = np.broadcast_to(np.asarray(reference, dtype=np.float64), means.shape[1:])
-    except ValueError:
-        raise InvalidInput(
-            f"reference={reference!r} does not fit; expected one number or {means.shape[1]}, one per objective."
-        ) from None
-    corner = check_table(corner[None, :], "reference")[0]
-    whole = _hypervolume(means[truth], corner)
-    return _hypervolume(means[answer], corner) / whole if whole > 0 else float("nan")
-
-
-def _hypervolume(points: FloatArray, corner: FloatArray) -> float:
-    import moocore
-
-    return float(moocore.hypervolume(points, ref=corner, maximise=True)) if len(points) else 0.0
+    whole = hypervolume(means[truth], reference=reference)
+    return hypervolume(means[answer], reference=reference) / whole if whole > 0 else float("nan")
 
 
 def _masks(recommended: ArrayLike, optimal: ArrayLike) -> tuple[BoolArray, BoolArray]:

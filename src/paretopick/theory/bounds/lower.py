@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray, check_integer, check_means, check_real
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_integer, check_means
 from paretopick.errors import InvalidInput
+from paretopick.theory.bounds.upper import check_variance, exp_minus
 from paretopick.theory.complexity import complexity
 from paretopick.theory.dominance import excess, weakly_dominates
 from paretopick.theory.gaps import optimal_and_gaps
+
+ROUNDING = 1e-12
+"""What a distance may fall short of three gaps, relatively: decimal means on the edge of a class round to either side of it."""
 
 
 def lower_bound(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
@@ -26,9 +29,9 @@ def lower_bound(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
         sigma: standard deviation of the noise.
     """
     T = check_integer(budget, "budget", minimum=0)
-    variance = check_real(sigma, "sigma", above=0.0) ** 2
+    variance = check_variance(sigma)
     _shifts(check_means(means))
-    return math.exp(-2 * T / (variance * complexity(means))) / 4
+    return exp_minus(2 * T, variance * complexity(means)) / 4
 
 
 def in_class_b(means: ArrayLike, /) -> bool:
@@ -127,16 +130,16 @@ def _class_b(p: _Pairs) -> _Shifts | str:
     """The moves of the alternatives, or what keeps the means out of class B."""
     if (problem := _without_gap(p)) is not None:
         return problem
-    for i in _numbers(~p.optimal):
+    for i in _arms(~p.optimal):
         if (n := p.dominated[i].sum()) != 1:
             return f"arm {i} is dominated by {n} arms, not by exactly one"
     below = np.zeros(len(p.means), dtype=np.int64)  # u(j)
-    for j in _numbers(p.optimal):
+    for j in _arms(p.optimal):
         if (n := p.dominated[:, j].sum()) != 1:
             return f"optimal arm {j} dominates {n} arms, not exactly one"
-        below[j] = _numbers(p.dominated[:, j])[0]
-    for i in _numbers(~p.optimal):
-        for j in _numbers(p.optimal & ~p.dominated[i]):
+        below[j] = _arms(p.dominated[:, j])[0]
+    for i in _arms(~p.optimal):
+        for j in _arms(p.optimal & ~p.dominated[i]):
             if (problem := _too_close(p, i, j, (i, int(below[j])))) is not None:
                 return problem
     return _moves(p, below)
@@ -146,20 +149,20 @@ def _class_b_prime(p: _Pairs) -> _Shifts | str:
     """The moves of the alternatives, or what keeps the means out of class B'."""
     if (problem := _without_gap(p)) is not None:
         return problem
-    for i in _numbers(~p.optimal):
+    for i in _arms(~p.optimal):
         if _freeing_objective(p, i) < 0:
             return f"no single objective frees arm {i} from its dominators when raised by its gap"
     alone = _maximally_dominated_by_one(p)
     below = np.zeros(len(p.means), dtype=np.int64)
-    for i in _numbers(p.optimal):
-        candidates = _numbers(alone == i)
+    for i in _arms(p.optimal):
+        candidates = _arms(alone == i)
         if len(candidates) != 1:
             return f"{len(candidates)} arms are maximally dominated by optimal arm {i} alone, not exactly one"
         if p.dominated[candidates[0]].sum() != 1:
             return f"arm {candidates[0]} is dominated by others than optimal arm {i}"
         below[i] = candidates[0]
-    for i in _numbers(p.optimal):
-        for j in _numbers(p.optimal):
+    for i in _arms(p.optimal):
+        for j in _arms(p.optimal):
             if i != j and (problem := _too_close(p, i, j, (int(below[i]), int(below[j])))) is not None:
                 return problem
     for i, j in np.argwhere(~p.dominated).tolist():
@@ -168,7 +171,7 @@ def _class_b_prime(p: _Pairs) -> _Shifts | str:
     return _moves(p, below)
 
 
-def _numbers(mask: BoolArray) -> list[int]:
+def _arms(mask: BoolArray) -> list[int]:
     return np.flatnonzero(mask).tolist()
 
 
@@ -180,9 +183,9 @@ def _without_gap(p: _Pairs) -> str | None:
 
 def _too_close(p: _Pairs, i: int, j: int, arms: tuple[int, int]) -> str | None:
     needed = 3 * max(p.gaps[arms[0]], p.gaps[arms[1]])
-    if p.excess[i, j] >= needed:
+    if p.excess[i, j] >= needed * (1 - ROUNDING):
         return None
-    return f"arms {i} and {j} are too close: M({i}, {j}) = {p.excess[i, j]:g} is below {needed:g}, three times a gap"
+    return f"arms {i} and {j} are too close: M({i}, {j}) = {p.excess[i, j]:.10g} is below {needed:.10g}, three times a gap"
 
 
 def _freeing_objective(p: _Pairs, i: int) -> int:
@@ -209,7 +212,7 @@ def _maximally_dominated_by_one(p: _Pairs) -> IntArray:
 
 def _moves(p: _Pairs, below: IntArray) -> _Shifts:
     objective = np.zeros(len(p.means), dtype=np.int64)
-    for i in _numbers(~p.optimal):
+    for i in _arms(~p.optimal):
         objective[i] = _freeing_objective(p, i)
     objective[p.optimal] = objective[below[p.optimal]]
     return _Shifts(objective, np.where(p.optimal, -2.0, 2.0) * p.gaps)

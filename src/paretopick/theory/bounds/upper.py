@@ -10,19 +10,20 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import FloatArray, check_integer, check_means, check_real
+from paretopick._arrays import check_integer, check_means, check_real
 from paretopick.errors import InvalidInput
-from paretopick.theory.complexity import Rounds, complexity, complexity_h2, effective_budget
+from paretopick.theory.complexity import Rounds, complexity, complexity_h2, effective_budget, halvings
 from paretopick.theory.gaps import optimal_and_gaps
 
 
 def ege(means: ArrayLike, schedule: Rounds, /, *, sigma: float) -> float:
     """Returns the bound on the error of EGE with any schedule (Theorem 1)."""
     size = _sizes(means, sigma)
-    exponent = effective_budget(means, schedule) / (144 * size.variance)
-    return 2 * (size.K - 1) * size.S * len(schedule.pulls) * size.D * math.exp(-exponent)
+    decay = exp_minus(effective_budget(means, schedule), 144 * size.variance)
+    return 2 * (size.K - 1) * size.S * len(schedule.pulls) * size.D * decay
 
 
 def ege_sr(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
@@ -34,10 +35,8 @@ def ege_sh(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
     """Returns the bound on the error of EGE-SH (Corollary 1)."""
     size = _sizes(means, sigma)
     T = check_integer(budget, "budget", minimum=size.K)
-    R = (size.K - 1).bit_length()  # ceil(log2 K)
-    if R == 0:
-        return 0.0
-    return 2 * (size.K - 1) * R * size.S * size.D * _exp_minus(T, 288 * size.variance * complexity_h2(means) * R)
+    R = halvings(size.K)
+    return 2 * (size.K - 1) * R * size.S * size.D * exp_minus(T, 288 * size.variance * complexity_h2(means) * R)
 
 
 def ege_gg(means: ArrayLike, budget: int, /, *, sigma: float, n_rounds: int | None = None) -> float:
@@ -46,19 +45,17 @@ def ege_gg(means: ArrayLike, budget: int, /, *, sigma: float, n_rounds: int | No
     Proved for budgets of at least ``2 n_rounds n_arms``; a smaller one is refused.
     """
     size = _sizes(means, sigma)
-    R = check_integer(n_rounds if n_rounds is not None else max(1, (size.K - 1).bit_length()), "n_rounds", minimum=1)
+    R = check_integer(n_rounds if n_rounds is not None else max(1, halvings(size.K)), "n_rounds", minimum=1)
     T = check_integer(budget, "budget", minimum=2 * R * size.K)
     root = size.K ** (1 / R)
-    return 2 * (size.K - 1) * size.S * R * size.D * _exp_minus(T, 288 * size.variance * R * root * complexity_h2(means))
+    return 2 * (size.K - 1) * size.S * R * size.D * exp_minus(T, 288 * size.variance * R * root * complexity_h2(means))
 
 
 def uniform(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
     """Returns the bound on the error of uniform allocation (Section 4, Theorem 1 with one round that keeps nobody)."""
     size = _sizes(means, sigma)
     T = check_integer(budget, "budget", minimum=size.K)
-    smallest_gap = size.gaps.min()
-    exponent = T * smallest_gap**2 / (144 * size.variance * size.K)
-    return 2 * (size.K - 1) * size.S * size.D * math.exp(-exponent)
+    return 2 * (size.K - 1) * size.S * size.D * exp_minus(T * size.smallest_gap * size.smallest_gap, 144 * size.variance * size.K)
 
 
 def ape_fb(means: ArrayLike, budget: int, /, *, sigma: float, exploration: float | None = None) -> float:
@@ -76,14 +73,15 @@ def ape_fb(means: ArrayLike, budget: int, /, *, sigma: float, exploration: float
     a = limit if exploration is None else check_real(exploration, "exploration", minimum=0.0)
     if a > limit:
         raise InvalidInput(f"exploration={a:g} is larger than 25/36 (T - K) / H = {limit:g}, up to which the bound is proved.")
-    return 2 * (1 + math.log(T)) * size.D * size.K * _exp_minus(a, 100 * size.variance)
+    return 2 * (1 + math.log(T)) * size.D * size.K * exp_minus(a, 100 * size.variance)
 
 
 def largest_exploration(means: ArrayLike, budget: int, /) -> float:
-    """Returns ``25/36 (T - K) / H``, the oracle exploration a of APE-FB (Theorem 6); 0 for one arm, where nothing is explored."""
+    """Returns ``25/36 (T - K) / H``, the oracle exploration a of APE-FB (Theorem 6); 0 where H is 0, as for one arm."""
     K = len(check_means(means))
     T = check_integer(budget, "budget", minimum=K)
-    return 25 / 36 * (T - K) / complexity(means) if K > 1 else 0.0
+    H = complexity(means)
+    return 25 / 36 * (T - K) / H if H > 0 else 0.0
 
 
 def ege_sr_k(means: ArrayLike, budget: int, /, *, max_arms: int, sigma: float) -> float:
@@ -129,7 +127,7 @@ def apt(means: ArrayLike, budget: int, /, *, sigma: float, gamma: float = 0.2) -
     share = check_real(gamma, "gamma", minimum=0.0) * T / size.K - 2
     if size.K == 1:
         return 0.0
-    return 2 * size.K * size.D * math.exp(-share * size.gaps.min() ** 2 / (8 * size.variance))
+    return 2 * size.K * size.D * exp_minus(share * size.smallest_gap * size.smallest_gap, 8 * size.variance)
 
 
 def log_bar(n_arms: int, /) -> float:
@@ -144,7 +142,7 @@ class _Sizes:
     K: int
     D: int
     S: int
-    gaps: FloatArray
+    smallest_gap: float
     variance: float
 
 
@@ -155,8 +153,8 @@ def _sizes(means: ArrayLike, sigma: Any) -> _Sizes:
         K=means.shape[0],
         D=means.shape[1],
         S=int(optimal.sum()),
-        gaps=gap,
-        variance=check_real(sigma, "sigma", above=0.0) ** 2,
+        smallest_gap=float(gap.min()),
+        variance=check_variance(sigma),
     )
 
 
@@ -167,7 +165,7 @@ def _successive_rejects(means: ArrayLike, budget: int, sigma: float, max_arms: i
 
 def _decay_of_successive_rejects(means: ArrayLike, budget: int, max_arms: int | None, size: _Sizes) -> float:
     T = check_integer(budget, "budget", minimum=size.K)
-    return _exp_minus(T - size.K, 144 * size.variance * complexity_h2(means, max_arms=max_arms) * log_bar(size.K))
+    return exp_minus(T - size.K, 144 * size.variance * complexity_h2(means, max_arms=max_arms) * log_bar(size.K))
 
 
 def _early_stopping(means: ArrayLike, budget: int, max_arms: int, sigma: float) -> tuple[int, float]:
@@ -181,8 +179,18 @@ def _early_stopping(means: ArrayLike, budget: int, max_arms: int, sigma: float) 
     return q, 2 * (size.K - 1) * size.S * (size.K - q - 1) * q * size.D * decay
 
 
-def _exp_minus(numerator: float, denominator: float) -> float:
-    """``exp(-numerator / denominator)`` where an infinite complexity (duplicates) gives 1 and a zero one (K = 1) gives 0."""
+def check_variance(sigma: Any) -> float:
+    """Returns the square of a standard deviation; squares too large or too small for a float become inf or 0."""
+    width = check_real(sigma, "sigma", above=0.0)
+    return width * width
+
+
+def exp_minus(numerator: float, denominator: float) -> float:
+    """Returns ``exp(-numerator / denominator)``, which is a limit where a float ends.
+
+    An infinite complexity (twins) gives 1, a complexity or a noise of 0 gives 0, and a bound beyond all floats is inf.
+    """
     if denominator == 0:
         return 0.0
-    return math.exp(-numerator / denominator)
+    with np.errstate(over="ignore"):
+        return float(np.exp(-np.float64(numerator) / denominator))

@@ -1,0 +1,49 @@
+"""The command line, one file per verb. Results go to stdout, progress and errors to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from paretopick import __version__
+from paretopick.cli import demo, show, simulate
+from paretopick.errors import ParetopickError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (demo, show, simulate):
+    app.command(verb.NAME, epilog=f"Example: {verb.EXAMPLE}")(verb.command)
+
+
+def main() -> None:
+    """Runs the command line; errors of ours are one line on stderr and exit code 2."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without umlauts is no reason to stop
+    try:
+        app()
+    except ParetopickError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"paretopick {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Example: paretopick demo")
+def paretopick(
+    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it and exit.")] = False,
+) -> None:
+    """Find the Pareto-optimal options among many, when every measurement is noisy and only so many can be paid for."""

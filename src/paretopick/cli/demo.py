@@ -1,0 +1,99 @@
+"""``paretopick demo``: one simulated trial, from twenty vaccines to the Pareto-optimal ones."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from paretopick._arrays import check_integer
+from paretopick.cli.arguments import Json, Seed, policy_spec
+from paretopick.cli.output import print_json, print_table
+from paretopick.instances import instance
+from paretopick.policies import policy
+from paretopick.simulation import informed_options, play
+from paretopick.theory.losses import misidentified, relaxed_loss
+
+NAME = "demo"
+EXAMPLE = "paretopick demo --policy ege-sh --seed 3"
+
+
+def command(
+    budget: Annotated[int, typer.Option(help="Patients, that is, measurements.")] = 2500,
+    policy_name: Annotated[str, typer.Option("--policy", help="Who is next; see: paretopick show policies")] = "ege-sr",
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Run the COV-BOOST vaccine trial once: 20 boosters, three immune responses, 2,500 simulated patients.
+
+    Shows who was found, who left when, and against what truth.
+    """
+    check_integer(seed, "--seed", minimum=0)
+    result = trial(budget, policy_name, seed)
+    if as_json:
+        print_json(result)
+    else:
+        _print(result)
+
+
+def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
+    """Returns the whole course of one trial as JSON values."""
+    bandit = instance("cov-boost")
+    name, given = policy_spec(policy_name)
+    options = informed_options(name, given, bandit)
+    player = policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget, **options)
+    play(bandit, player, seed)
+    record, answer = player.snapshot(), player.recommend()
+    max_arms = player.options.get("max_arms")
+    wrong = misidentified(answer, bandit.optimal) if max_arms is None else relaxed_loss(answer, bandit.optimal, max_arms=max_arms)
+    return {
+        "instance": bandit.name,
+        "source": bandit.source,
+        "policy": name,
+        "options": dict(player.options),
+        "budget": budget,
+        "seed": seed,
+        "patients": record.pulls_used,
+        "rounds": record.round,
+        "metrics": list(bandit.objective_names),
+        "found": [bandit.arm_names[arm] for arm in answer],
+        "truth": [bandit.arm_names[arm] for arm in np.flatnonzero(bandit.optimal)],
+        "correct": not wrong,
+        "arms": [
+            {
+                "arm": bandit.arm_names[arm],
+                "patients": int(record.counts[arm]),
+                **{name: float(mean) for name, mean in zip(bandit.objective_names, record.means[arm], strict=True)},
+                "left_in_round": int(record.left_in[arm]) or None,
+                "found": arm in answer,
+                "optimal": bool(bandit.optimal[arm]),
+            }
+            for arm in range(bandit.n_arms)
+        ],
+    }
+
+
+def _print(result: dict[str, Any]) -> None:
+    patients, budget, name = result["patients"], result["budget"], result["policy"]
+    print(f"{result['source']}.")
+    print(f"{patients} of {budget} patients in {result['rounds']} rounds with {name}, seed {result['seed']}.\n")
+    last = result["rounds"] + 1
+    print_table(
+        ["booster", "patients", *result["metrics"], "left after round", "found", "truly optimal"],
+        (
+            [
+                row["arm"],
+                row["patients"],
+                *(f"{row[metric]:.2f}" for metric in result["metrics"]),
+                row["left_in_round"] or "stayed",
+                "yes" if row["found"] else "",
+                "yes" if row["optimal"] else "",
+            ]
+            for row in sorted(result["arms"], key=lambda row: -(row["left_in_round"] or last))
+        ),
+    )
+    truth = ", ".join(result["truth"])
+    verdict = "which is right" if result["correct"] else "which is wrong"
+    print(f"\nFound Pareto-optimal: {', '.join(result['found'])}, {verdict}: the truth is {truth}.")
+    print(f"How often is it right? paretopick simulate cov-boost --policy {name} --budget {budget} --runs 200")

@@ -1,0 +1,152 @@
+"""``paretopick show``: what instances, policies and schedules there are, and each of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paretopick._arrays import check_choice
+from paretopick.bandits import Bandit, Gaussian
+from paretopick.cli.arguments import Data, Json, Minimise, is_file, split_at_commas
+from paretopick.cli.output import print_json, print_table, text
+from paretopick.errors import MissingFile
+from paretopick.instances import FROM_FILE, INSTANCES, instance, read_instance
+from paretopick.policies import POLICIES, policy_options
+from paretopick.schedules import SCHEDULES, schedule, smallest_budget
+
+NAME = "show"
+EXAMPLE = "paretopick show sr --arms 20 --budget 2500"
+
+
+def command(
+    what: Annotated[str, typer.Argument(help="instances, policies, schedules, the name of one, or a CSV file of means.")],
+    arms: Annotated[int, typer.Option(help="Of the schedules shown.")] = 20,
+    budget: Annotated[int, typer.Option(help="Of the schedules shown.")] = 2500,
+    data: Data = None,
+    minimise: Minimise = [],  # noqa: B006 -- typer copies it
+    as_json: Json = False,
+) -> None:
+    """List the instances, policies or schedules there are, or show one of them: means, gaps, options, rounds."""
+    lists = {
+        "instances": lambda: [_instance_row(name, data) for name in INSTANCES],
+        "policies": lambda: [_policy_row(name) for name in POLICIES],
+        "schedules": lambda: [_schedule_row(name, arms, budget) for name in SCHEDULES],
+    }
+    if what in lists:
+        rows = lists[what]()
+        if as_json:
+            print_json(rows)
+        else:
+            print_table(list(rows[0]), (row.values() for row in rows))
+        return
+    parts: dict[str, dict[str, Any]] = {}
+    if is_file(what):
+        parts["file"] = _file_details(what, split_at_commas(minimise))
+    else:
+        check_choice(what, dict.fromkeys((*lists, *INSTANCES, *POLICIES, *SCHEDULES)), "entry to show")
+    if what in INSTANCES:
+        parts["instance"] = _instance_details(instance(what, path=data))
+    if what in POLICIES:
+        parts["policy"] = {"name": what, "options": _options(what), "documentation": inspect.getdoc(POLICIES[what])}
+    if what in SCHEDULES:
+        parts["schedule"] = _schedule_details(what, arms, budget)
+    if as_json:
+        print_json(parts)
+    else:
+        _print(parts)
+
+
+def _instance_row(name: str, data: Path | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": name, "summary": _summary(INSTANCES[name])}
+    try:
+        return row | _size(instance(name, path=data if name in FROM_FILE else None))
+    except MissingFile:
+        if data is not None:
+            raise
+        return row | dict.fromkeys(("arms", "objectives", "optimal", "noise", "budget", "H")) | {"noise": "needs --data FILE"}
+
+
+def _size(bandit: Bandit) -> dict[str, Any]:
+    return {
+        "arms": bandit.n_arms,
+        "objectives": bandit.n_objectives,
+        "optimal": int(bandit.optimal.sum()),
+        "noise": type(bandit.noise).__name__,
+        "budget": bandit.budget,
+        "H": round(bandit.complexity, 2) if bandit.complexity < float("inf") else "infinite",
+    }
+
+
+def _instance_details(bandit: Bandit) -> dict[str, Any]:
+    return {"name": bandit.name, **_size(bandit), "sigma": bandit.noise.sigma, "source": bandit.source, "rows": _arms(bandit)}
+
+
+def _file_details(path: str, minimise: list[str]) -> dict[str, Any]:
+    """Means alone: a file says nothing about noise, and gaps do not need it."""
+    bandit = read_instance(path, noise=Gaussian(std=0.0), minimise=minimise)
+    size = {key: value for key, value in _size(bandit).items() if key not in ("noise", "budget")}
+    return {"name": bandit.name, **size, "rows": _arms(bandit)}
+
+
+def _arms(bandit: Bandit) -> list[dict[str, Any]]:
+    return [
+        {
+            "arm": bandit.arm_names[i],
+            **{name: float(mean) for name, mean in zip(bandit.objective_names, bandit.means[i], strict=True)},
+            "gap": float(bandit.gaps[i]) if bandit.n_arms > 1 else None,
+            "optimal": bool(bandit.optimal[i]),
+        }
+        for i in range(bandit.n_arms)
+    ]
+
+
+def _policy_row(name: str) -> dict[str, Any]:
+    return {"name": name, "summary": _summary(POLICIES[name]), "options": _options(name)}
+
+
+def _options(name: str) -> dict[str, Any]:
+    return {
+        option: "required" if default is inspect.Parameter.empty else default for option, default in policy_options(name).items()
+    }
+
+
+def _schedule_row(name: str, arms: int, budget: int) -> dict[str, Any]:
+    """The size of a schedule; without rounds and cost where the budget is too small for it."""
+    row = {"name": name, "summary": _summary(SCHEDULES[name]), "arms": arms, "budget": budget}
+    smallest = smallest_budget(name, arms)
+    rounds = schedule(name, arms, budget) if budget >= smallest else None
+    everything = schedule(name, arms, budget, spend="all") if rounds else None
+    return row | {
+        "rounds": rounds.n_rounds if rounds else None,
+        "cost": rounds.cost if rounds else None,
+        "cost_with_spend_all": everything.cost if everything else None,
+        "smallest_budget": smallest,
+    }
+
+
+def _schedule_details(name: str, arms: int, budget: int) -> dict[str, Any]:
+    rounds = schedule(name, arms, budget)
+    rows = [
+        {"round": r + 1, "active": rounds.active[r], "pulls_each": rounds.pulls[r], "pulls_each_so_far": rounds.cumulative[r]}
+        for r in range(rounds.n_rounds)
+    ]
+    return _schedule_row(name, arms, budget) | {"left_at_the_end": rounds.active[-1], "rows": rows}
+
+
+def _summary(documented: Any) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(documented) or "").partition("\n")[0]
+
+
+def _print(parts: Mapping[str, dict[str, Any]]) -> None:
+    for kind, part in parts.items():
+        print(f"{kind} {part['name']}")
+        for key, entry in part.items():
+            if key not in ("name", "rows"):
+                print(f"  {key.replace('_', ' ')}: {text(entry)}")
+        if rows := part.get("rows"):
+            print_table(list(rows[0]), (row.values() for row in rows))
