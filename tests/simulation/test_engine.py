@@ -45,6 +45,13 @@ def test_one_budget_is_the_same_alone_and_among_others():
     assert (alone.tallies[0] == among.tallies[1]).all()
 
 
+def test_budgets_of_any_kind():
+    for budgets in ([20, 30], (20, 30), np.array([20, 30]), range(20, 31, 10), iter([20, 30])):
+        assert pp.simulate(EASY, "uniform", budgets=budgets, runs=1, rng=1).budgets == (20, 30)
+    assert pp.simulate(EASY, "uniform", budgets=np.array(20), runs=1, rng=1).budgets == (20,)
+    assert pp.simulate(EASY, "uniform", runs=1, rng=1).budgets == (40,)
+
+
 def test_a_run_is_ask_and_tell_on_the_generator_of_its_number():
     curve = pp.simulate(EASY, "uniform", budgets=12, runs=25, rng=7)
     errors = 0

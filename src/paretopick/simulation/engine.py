@@ -118,7 +118,8 @@ def _budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ..
         if bandit.budget is None:
             raise InvalidInput("budgets= is missing, and this bandit has no budget of its own; say budgets=[500, 1000].")
         given = bandit.budget
-    several = given if isinstance(given, Iterable) and np.ndim(given) else (given,)  # type: ignore[arg-type]
+    one = isinstance(given, np.ndarray) and given.ndim == 0
+    several = given if isinstance(given, Iterable) and not one else (given,)
     T = tuple(check_integer(budget, "budgets", minimum=0) for budget in several)
     if not T or len(set(T)) != len(T):
         raise InvalidInput(f"budgets={list(T)} must name at least one budget, and none twice.")
