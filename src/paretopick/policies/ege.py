@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretopick._arrays import IntArray, check_integer
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_integer
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.schedules import Schedule, Spend
@@ -32,8 +32,8 @@ class EGE(Policy):
         )
         self.schedule = schedule
         self.max_arms = max_arms
-        self._round = 0
-        self._open_round()
+        self._round = min(1, schedule.n_rounds)
+        self._due[:] = schedule.pulls[0] if schedule.pulls else 0
 
     def recommend(self) -> IntArray:
         return np.flatnonzero(self._accepted) if self._stopped else super().recommend()
@@ -43,18 +43,37 @@ class EGE(Policy):
         return self.max_arms is not None and int(self._accepted.sum()) >= self.max_arms
 
     def _close_round(self) -> None:
-        self._eliminate()
-        self._open_round()
-
-    def _open_round(self) -> None:
-        """Goes to the next round that has pulls; rounds without any eliminate at once, on the data there is."""
-        while self._round < self.schedule.n_rounds and not self._stopped:
-            pulls = self.schedule.pulls[self._round]
-            self._round += 1
-            if pulls:
-                self._due[self._left_in == 0] = pulls
+        ranked = self._ranked()
+        while True:
+            ranked = self._eliminate(ranked)
+            if self._round == self.schedule.n_rounds or self._stopped:
                 return
-            self._eliminate()
+            self._round += 1
+            if pulls := self.schedule.pulls[self._round - 1]:
+                self._due[ranked.arms] = pulls
+                return
+
+    def _ranked(self) -> _Ranking:
+        """The active arms, those that stay longest first: smallest gap, then empirically optimal, then smallest index."""
+        active = np.flatnonzero(self._left_in == 0)
+        # Active arms have equal counts, so their sums order as their means do, with exact ties for integer data.
+        optimal, gaps = optimal_and_gaps(self._sums[active])
+        self._gaps[active] = gaps / self._counts[active]
+        order = np.lexsort((~optimal, gaps))  # stable, so equals stay in the order of their index
+        return _Ranking(active[order], gaps[order], optimal[order])
+
+    def _eliminate(self, ranked: _Ranking) -> _Ranking:
+        """Takes the last arms of the ranking out at the end of the round, and returns the ranking of the others.
+
+        Without new pulls it is the old one cut short: an arm whose gap is smaller than those of all that leave keeps it, since
+        whoever defines it has a gap no larger and stays. Only a tie at the cut asks for the gaps to be computed anew.
+        """
+        keep = self.schedule.active[self._round]
+        self._left_in[ranked.arms[keep:]] = self._round
+        self._accepted[ranked.arms[keep:]] = ranked.optimal[keep:]
+        if keep > 0 and ranked.gaps[keep - 1] == ranked.gaps[keep]:
+            return self._ranked()
+        return _Ranking(ranked.arms[:keep], ranked.gaps[:keep], ranked.optimal[:keep])
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
         received = np.array((0, *self.schedule.cumulative))  # by an arm that takes part up to a round
@@ -66,16 +85,13 @@ class EGE(Policy):
         if not fits:
             raise InvalidInput("the saved counts do not fit this policy and budget; pass what to_dict() returned, unchanged.")
 
-    def _eliminate(self) -> None:
-        active = np.flatnonzero(self._left_in == 0)
-        # Active arms have equal counts, so their sums order as their means do, with exact ties for integer data.
-        optimal, gaps = optimal_and_gaps(self._sums[active])
-        self._gaps[active] = gaps / self._counts[active]
-        # Smallest gaps first; among equals the empirically optimal, then the smaller index (the sort is stable).
-        order = np.lexsort((~optimal, gaps))
-        leaving = order[self.schedule.active[self._round] :]
-        self._left_in[active[leaving]] = self._round
-        self._accepted[active[leaving]] = optimal[leaving]
+
+class _Ranking(NamedTuple):
+    """Active arms in the order in which they stay, with their gaps and whether they are empirically optimal."""
+
+    arms: IntArray
+    gaps: FloatArray
+    optimal: BoolArray
 
 
 def ege(*, n_arms: int, n_objectives: int, budget: int | None = None, schedule: Schedule | Mapping[str, Any]) -> EGE:
