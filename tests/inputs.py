@@ -1,5 +1,6 @@
 """Inputs that many tests draw from: points with and without ties, and tapes of observations."""
 
+import signal
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -36,6 +37,11 @@ def tape(rng: np.random.Generator, means: np.ndarray, length: int, kind: str = "
 def drawing(observations: np.ndarray) -> Callable[[int, int], tuple[float, ...]]:
     """The tape as the oracle wants it."""
     return lambda arm, n: tuple(observations[arm, n].tolist())
+
+
+def heed_interrupts() -> None:
+    """For ``preexec_fn``: a process started in the background ignores SIGINT, and so would its children."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def follow(policy, observations: np.ndarray, chunk: int | None = None) -> list[int]:

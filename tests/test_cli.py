@@ -14,6 +14,7 @@ import time
 import pytest
 
 import paretopick as pp
+from inputs import heed_interrupts
 
 VERBS = ["demo", "show", "simulate"]
 
@@ -272,7 +273,15 @@ def interrupted(*arguments: str) -> tuple[int, str]:
     """Exit code and stdout of a run in a terminal of its own, on which the interrupt is typed."""
     master, slave = pty.openpty()
     command = [sys.executable, "-m", "paretopick", "simulate", *arguments, "--runs", "200000", "--workers", "2"]
-    process = subprocess.Popen(command, stdin=slave, stdout=subprocess.PIPE, stderr=slave, start_new_session=True, text=True)
+    process = subprocess.Popen(
+        command,
+        stdin=slave,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+        text=True,
+    )
     os.close(slave)
     deadline = time.monotonic() + 60
     seen = ""

@@ -10,6 +10,7 @@ import pytest
 
 import oracle
 import paretopick as pp
+from inputs import heed_interrupts
 from policies.cases import CASES
 
 EASY = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2], [0.05, 0.1]], pp.Bernoulli(), name="easy", budget=40)
@@ -208,7 +209,9 @@ def test_ctrl_c_in_a_terminal_stops_the_workers_and_keeps_what_is_finished(tmp_p
     """A real process group gets a real SIGINT, as from a keyboard."""
     script = tmp_path / "run.py"
     script.write_text(INTERRUPTED)
-    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_interrupts
+    )
     assert process.stdout.readline().strip().isdigit()
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=60)
