@@ -105,6 +105,26 @@ def test_the_same_generator_gives_the_same_pulls():
         assert (a == b).all()
 
 
+def test_a_noise_of_your_own_needs_every_member_of_the_protocol():
+    class Half:
+        sigma = 1.0
+
+        def check(self, means):
+            pass
+
+        def sample(self, means, arms, rng):
+            return means[arms]
+
+        def sample_sums(self, means, arms, pulls, rng):
+            return pulls[:, None] * means[arms]
+
+    with pytest.raises(ValueError, match="is no noise"):
+        pp.Bandit(MEANS, Half())
+    whole = Half()
+    whole.parameters = ()
+    assert pp.simulate(pp.Bandit(MEANS, whole), "uniform", budgets=6, runs=2, rng=1).errors.tolist() == [0]
+
+
 def test_a_seed_is_as_good_as_a_generator():
     bandit = pp.Bandit(MEANS, pp.Gaussian(std=1.0))
     assert (bandit.sample([0, 1], 5) == bandit.sample([0, 1], np.random.default_rng(5))).all()
@@ -114,6 +134,7 @@ def test_a_seed_is_as_good_as_a_generator():
 def test_digests_are_equal_for_equal_bandits_alone():
     one = pp.Bandit(MEANS, pp.Gaussian(std=1.0)).digest
     assert one == pp.Bandit(MEANS, pp.Gaussian(std=1.0), name="other", arm_names=["a", "b", "c"]).digest
+    assert pp.Bandit([[0.0]], pp.Bernoulli()).digest == pp.Bandit([[-0.0]], pp.Bernoulli()).digest
     others = [pp.Bandit(means, noise).digest for noise, means, _ in NOISES.values()]
     others += [pp.Bandit(MEANS, pp.Gaussian(std=2.0)).digest, pp.Bandit(-MEANS, pp.Gaussian(std=1.0)).digest]
     assert len({one, *others}) == 1 + len(others)
@@ -144,6 +165,9 @@ def test_the_truth_cannot_be_changed():
     [
         (lambda: pp.Gaussian(), "std=None and cov=None; give one of the two"),
         (lambda: pp.Gaussian(std=1.0, cov=COV), "give one of the two"),
+        (lambda: pp.Gaussian(std=[]), r"std=\[\] is not one standard deviation"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0)).sample_sums([0], 2**63, 0), "must be one whole number"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0)).sample([0], -1), "rng=-1 is not a seed"),
         (lambda: pp.Gaussian(std=-0.5), "std=-0.5 is not one standard deviation"),
         (lambda: pp.Gaussian(std=[1.0, -2.0]), "none negative"),
         (lambda: pp.Gaussian(std=np.nan), "std has nan"),

@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from paretopick.errors import InvalidInput, UnknownName
 
+LARGEST_BUDGET = 2**53
+"""Beyond this, counts of pulls would no longer be exact as floats."""
+
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -40,6 +43,19 @@ def check_integer(value: Any, name: str, *, minimum: int | None = None, maximum:
     if maximum is not None and number > maximum:
         raise InvalidInput(f"{name}={number} is too large; it must be at most {maximum}.")
     return number
+
+
+def check_budget(value: Any, *, minimum: int = 0) -> int:
+    """Returns ``value`` as a number of pulls that floats can count."""
+    return check_integer(value, "budget", minimum=minimum, maximum=LARGEST_BUDGET)
+
+
+def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
+    """Returns a generator made of an int, SeedSequence or Generator, as NumPy's own functions take it."""
+    try:
+        return np.random.default_rng(value)
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"{name}={value!r} is not a seed ({problem}); pass an int, SeedSequence or Generator.") from None
 
 
 def check_real(

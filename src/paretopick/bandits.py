@@ -6,12 +6,22 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray, check_arms, check_integer, check_means, frozen
+from paretopick._arrays import (
+    LARGEST_BUDGET,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_arms,
+    check_integer,
+    check_means,
+    check_rng,
+    frozen,
+)
 from paretopick.errors import InvalidInput
 from paretopick.theory.complexity import complexity
 from paretopick.theory.gaps import optimal_and_gaps
@@ -20,6 +30,7 @@ Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Gener
 """What NumPy's own functions take as a source of random numbers."""
 
 
+@runtime_checkable
 class Noise(Protocol):
     """How pulls scatter around the means."""
 
@@ -68,7 +79,7 @@ class Gaussian:
             raise InvalidInput(f"Gaussian got std={self.std!r} and cov={self.cov!r}; give one of the two.")
         if self.std is not None:
             std = _finite(self.std, "std")
-            if std.ndim > 1 or not (std >= 0).all():
+            if std.ndim > 1 or std.size == 0 or not (std >= 0).all():
                 raise InvalidInput(f"std={self.std!r} is not one standard deviation, or one per objective, none negative.")
             object.__setattr__(self, "std", float(std) if std.ndim == 0 else frozen(std))
             object.__setattr__(self, "_factor", std)
@@ -228,7 +239,7 @@ class Bandit:
 
     def __post_init__(self) -> None:
         means = frozen(check_means(self.means))
-        if isinstance(self.noise, type) or not hasattr(self.noise, "sample_sums"):
+        if isinstance(self.noise, type) or not isinstance(self.noise, Noise):
             raise InvalidInput(f"noise={self.noise!r} is no noise; write pp.Gaussian(std=...) or pp.Bernoulli().")
         self.noise.check(means)
         K, D = means.shape
@@ -289,10 +300,10 @@ class Bandit:
 
     @cached_property
     def digest(self) -> str:
-        """A short text that is equal for bandits with equal means and noise, and for no others; names do not matter."""
+        """A short text that is equal for bandits with equal means and equally written noise, and for no others."""
         parts = [type(self.noise).__name__.encode()]
         for array in (self.means, *self.noise.parameters):
-            parts += [str(array.shape).encode(), array.tobytes()]
+            parts += [str(array.shape).encode(), (array + 0.0).tobytes()]  # -0.0 is 0.0
         return hashlib.sha256(b"|".join(parts)).hexdigest()[:16]
 
     def sample(self, arms: ArrayLike, rng: Seed) -> FloatArray:
@@ -302,7 +313,7 @@ class Bandit:
             arms: arm numbers.
             rng: a Generator, which moves on; an int or SeedSequence gives the same pulls each time.
         """
-        return self.noise.sample(self.means, check_arms(arms, "arms", self.n_arms), np.random.default_rng(rng))
+        return self.noise.sample(self.means, check_arms(arms, "arms", self.n_arms), check_rng(rng))
 
     def sample_sums(self, arms: ArrayLike, pulls: ArrayLike, rng: Seed) -> FloatArray:
         """Returns for each of ``arms`` the sum of so many pulls, drawn at once and exact in distribution.
@@ -317,10 +328,14 @@ class Bandit:
             counts = np.asarray(pulls)
         except ValueError:
             counts = np.empty((), dtype=object)
-        if counts.dtype.kind not in "iu" or (counts < 0).any() or counts.shape not in ((), arms.shape):
+        if (
+            counts.dtype.kind not in "iu"
+            or ((counts < 0) | (counts > LARGEST_BUDGET)).any()
+            or counts.shape not in ((), arms.shape)
+        ):
             raise InvalidInput(f"pulls={pulls!r} must be one whole number, or one for each of {len(arms)} arms, none negative.")
         counts = np.broadcast_to(counts.astype(np.int64), arms.shape)
-        return self.noise.sample_sums(self.means, arms, counts, np.random.default_rng(rng))
+        return self.noise.sample_sums(self.means, arms, counts, check_rng(rng))
 
 
 def _finite(value: Any, name: str) -> FloatArray:

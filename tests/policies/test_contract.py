@@ -391,6 +391,7 @@ def test_asking_for_less_than_nothing_is_refused():
 
 def test_a_saved_policy_that_is_not_one_is_refused():
     good = make("ege-sr", 5, 2, 60).to_dict()
+    published = make("ape-fb-adapt as published", 5, 2, 60).to_dict()
     for broken, message in (
         ({}, "not a policy saved in format 1"),
         ([], "not a policy saved in format 1"),
@@ -409,6 +410,11 @@ def test_a_saved_policy_that_is_not_one_is_refused():
         ({**good, "policy": "uniform"}, "do not fit this policy and budget"),
         ({**good, "round": 7}, "do not fit this policy and budget"),
         ({**good, "left_in": [9, 0, 0, 0, 0]}, "do not fit the saved round"),
+        ({**good, "counts": [10**30, 0, 0, 0, 0]}, "expected whole numbers|cannot be read"),
+        ({**good, "gaps": [10**400] * 5}, "cannot be read"),
+        ({**published, "more": {**published["more"], "refreshed": 99}}, "refreshed=99 is too large"),
+        ({**published, "more": {**published["more"], "bonuses": [0.0]}}, "the saved bonuses"),
+        ({**published, "due": [2, 1, 1, 1, 1]}, "do not fit this policy"),
     ):
         with pytest.raises(ValueError, match=message):
             pp.restore_policy(broken)
@@ -421,6 +427,19 @@ def test_saved_options_are_copies():
     schedule["active"].append(0)
     policy.to_dict()["options"]["schedule"]["active"].append(0)
     assert state(policy) == before
+
+
+def test_a_schedule_from_any_iterables_can_be_saved():
+    policy = pp.policy("ege", n_arms=3, n_objectives=1, schedule={"active": range(3, 0, -1), "pulls": np.array([2, 2])})
+    assert policy.options == {"schedule": {"active": [3, 2, 1], "pulls": [2, 2]}}
+
+
+def test_what_is_left_is_a_plain_number():
+    for case in CASES:
+        name, options = CASES[case]
+        if name != "ege":
+            policy = pp.policy(name, n_arms=5, n_objectives=2, budget=np.int64(60), **options)
+            assert type(policy.snapshot().pulls_left) is int
 
 
 def test_an_infinite_complexity_survives_json():

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,6 +165,11 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, ("ege-sr", {"budget": 1})), "no option of ege-sr named 'budget'"),
         (lambda: pp.simulate(EASY, "ege-sr", hypervolume="no"), "hypervolume='no' is not a truth value"),
         (lambda: pp.play(EASY, "ege-sr", 0), "player='ege-sr' is not a policy"),
+        (
+            lambda: pp.play(EASY, pp.policy("uniform", n_arms=1, n_objectives=2, budget=9), 0),
+            "for 1 arms and 2 objectives, the bandit has 4",
+        ),
+        (lambda: pp.play(EASY, pp.policy("uniform", n_arms=4, n_objectives=2, budget=9), "a"), "rng='a' is not a seed"),
         (lambda: pp.play(EASY, pp.policy("apt", n_arms=4, n_objectives=2), 0), "apt has no budget and is never done"),
         (lambda: pp.simulate(EASY, "ege-sr", budgets=[4, 40]), "raise budget=4 to at least 5"),
         (lambda: pp.simulate(EASY, "ege-sr", budgets=[]), "must name at least one budget"),
@@ -195,6 +201,52 @@ def test_an_interrupt_keeps_the_finished_runs():
     assert isinstance(stopped.value, KeyboardInterrupt)
 
 
+def test_an_interrupt_does_not_wait_for_the_runs_in_flight(monkeypatch):
+    """All runs but the first would take an hour; the workers are ended in the middle of them."""
+
+    def slow(bandit, player, seed):
+        if seed.spawn_key[-1] > 0:
+            time.sleep(3600)
+        real_play(bandit, player, seed)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    real_play = pp.play
+    monkeypatch.setattr("paretopick.simulation.reference.play", slow)
+    with pytest.raises(pp.SimulationInterrupted) as stopped:
+        pp.simulate(EASY, "uniform", runs=64, rng=1, workers=2, progress=stop)
+    assert stopped.value.partial.runs == 1
+
+
+ORPHANED = """
+import multiprocessing, paretopick as pp
+def report(done, total):
+    print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+pp.simulate(pp.instance("cov-boost"), "apt", budgets=60, runs=100_000, rng=1, workers=2, progress=report)
+"""
+
+
+def test_workers_end_when_the_main_process_is_killed(tmp_path):
+    script = tmp_path / "run.py"
+    script.write_text(ORPHANED)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        process.kill()
+    assert len(pids) == 2
+    deadline = time.monotonic() + 60
+    while any(is_running(pid) for pid in pids):
+        assert time.monotonic() < deadline, "workers are still there"
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 INTERRUPTED = """
 import paretopick as pp
 bandit = pp.instance("cov-boost")
@@ -212,9 +264,12 @@ def test_ctrl_c_in_a_terminal_stops_the_workers_and_keeps_what_is_finished(tmp_p
     process = subprocess.Popen(
         [sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_interrupts
     )
-    assert process.stdout.readline().strip().isdigit()
-    os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    try:
+        assert process.stdout.readline().strip().isdigit()
+        os.killpg(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
     kept = [line for line in output.splitlines() if line.startswith("kept")]
     assert process.returncode == 0
     assert len(kept) == 1

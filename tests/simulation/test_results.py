@@ -112,7 +112,9 @@ def test_an_undefined_hypervolume_is_nan_and_null():
 
 
 def test_something_else_than_a_saved_curve_is_refused():
-    for broken in ({}, [], {**curve().to_dict(), "budgets": 3}):
+    good = curve().to_dict()
+    short = [{**row, "tallies": [1, 2]} for row in good["budgets"]]
+    for broken in ({}, [], {**good, "budgets": 3}, {**good, "budgets": []}, {**good, "spans": []}, {**good, "budgets": short}):
         with pytest.raises(ValueError, match="this is no saved curve"):
             pp.ErrorCurve.from_dict(broken)
 

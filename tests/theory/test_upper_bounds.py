@@ -117,6 +117,10 @@ def test_bounds_beyond_all_floats_are_limits():
     assert bounds.ege(MEANS, pp.schedule("sr", K, T), sigma=1e-200) == 0
     assert bounds.uniform(MEANS, T, sigma=1e200) == 2 * (K - 1) * S * D
     assert bounds.largest_exploration([[1e200], [-1e200]], 10) == 0
+    one, twins = [[0.5, 0.5]], [[1.0, 0.0], [1.0, 0.0]]
+    for bound in (bounds.ege_sr, bounds.ege_sh, bounds.ege_gg, bounds.uniform):
+        assert bound(one, 100, sigma=1e200) == 0
+        assert bound(twins, 100, sigma=1e-200) >= 4
 
 
 def test_twins_make_the_bounds_useless_but_finite():
@@ -160,6 +164,7 @@ def test_expected_rounds_and_pulls_of_ege_sr_k_are_below_their_bounds():
 @pytest.mark.parametrize(
     "call, message",
     [
+        (lambda: bounds.ege_sr(MEANS, 10**400, sigma=1), "is too large; it must be at most 9007199254740992"),
         (lambda: bounds.ege_sr(MEANS, 5, sigma=1), "budget=5 is too small; it must be at least 6"),
         (lambda: bounds.ege_sr(MEANS, T, sigma=0), "sigma=0 is too small; it must be larger than 0"),
         (lambda: bounds.ege_sr(MEANS, T, sigma=np.nan), "sigma=nan is not finite"),

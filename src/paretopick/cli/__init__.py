@@ -25,15 +25,29 @@ for verb in (demo, show, simulate):
 
 def main() -> None:
     """Runs the command line; errors of ours are one line on stderr and exit code 2."""
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without umlauts is no reason to stop
+    if sys.stdout is not None:
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without umlauts is no reason to stop
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except ParetopickError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
+    except OSError as error:
+        _drop_output()
+        print(f"error: the result could not be written: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _drop_output() -> None:
+    """Points stdout to nowhere, so that flushing it at the end does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_version(wanted: bool) -> None:

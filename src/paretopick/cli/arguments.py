@@ -15,6 +15,7 @@ from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import InvalidInput
 from paretopick.instances import INSTANCES, instance, read_instance
 from paretopick.policies import POLICIES
+from paretopick.schedules import SCHEDULES
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 Seed = Annotated[int, typer.Option(help="Of the random numbers; the same seed gives the same result.")]
@@ -41,7 +42,7 @@ def value(text: str) -> Any:
     words = {"true": True, "yes": True, "false": False, "no": False, "none": None}
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except ValueError:  # no JSON, or a number of more digits than Python reads
         return words.get(text.strip().lower(), text.strip())
 
 
@@ -68,8 +69,8 @@ def split_at_commas(texts: Iterable[str]) -> list[str]:
 
 
 def is_file(name: str) -> bool:
-    """Whether an argument means a file and not an instance."""
-    return name not in INSTANCES and (bool(Path(name).suffix) or Path(name).is_file())
+    """Whether an argument means a file and nothing that has a name here."""
+    return name not in (*INSTANCES, *POLICIES, *SCHEDULES) and (bool(Path(name).suffix) or Path(name).is_file())
 
 
 def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, minimise: list[str]) -> Bandit:
@@ -78,6 +79,8 @@ def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, 
         if std is not None or bernoulli or minimise:
             raise InvalidInput(f"--std, --bernoulli and --minimise go with a CSV file; {name!r} is not one.")
         return instance(name, path=data)
+    if data is not None:
+        raise InvalidInput(f"--data {data} goes with snw and snw-paper; {name} is a file of means already.")
     if std is None and not bernoulli:
         raise InvalidInput(f"{name} holds means alone; say how noisy a measurement is with --std 0.5 or --bernoulli.")
     if std is not None and bernoulli:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def command(
     if as_json:
         print_json(result)
     else:
-        _print(result)
+        _print(result, policy_name)
 
 
 def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
@@ -74,13 +75,13 @@ def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print(result: dict[str, Any], policy_name: str) -> None:
     patients, budget, name = result["patients"], result["budget"], result["policy"]
     print(f"{result['source']}.")
     print(f"{patients} of {budget} patients in {result['rounds']} rounds with {name}, seed {result['seed']}.\n")
     last = result["rounds"] + 1
     print_table(
-        ["booster", "patients", *result["metrics"], "left after round", "found", "truly optimal"],
+        ["booster", "patients", *result["metrics"], "left in", "found", "truth"],
         (
             [
                 row["arm"],
@@ -96,4 +97,6 @@ def _print(result: dict[str, Any]) -> None:
     truth = ", ".join(result["truth"])
     verdict = "which is right" if result["correct"] else "which is wrong"
     print(f"\nFound Pareto-optimal: {', '.join(result['found'])}, {verdict}: the truth is {truth}.")
-    print(f"How often is it right? paretopick simulate cov-boost --policy {name} --budget {budget} --runs 200")
+    print(
+        f"How often is it right? paretopick simulate cov-boost --policy {shlex.quote(policy_name)} --budget {budget} --runs 200"
+    )

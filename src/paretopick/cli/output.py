@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -17,17 +19,23 @@ PROSE = ("summary", "options")
 
 
 def print_table(header: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Prints a table; columns of numbers are flushed right."""
+    """Prints a table; columns of numbers are flushed right.
+
+    Names and numbers are never cut: in a narrow terminal prose is wrapped, and what is still too wide runs over.
+    """
     cells = [[text(cell) for cell in row] for row in rows]
     table = Table(box=None, pad_edge=False, header_style="bold")
+    needed = 0
     for name, column in zip(header, zip(*cells, strict=True), strict=True):
-        justify = "right" if all(_is_number(cell) for cell in column) else "left"
-        table.add_column(name.replace("_", " "), justify=justify, no_wrap=name not in PROSE)  # type: ignore[arg-type]
+        prose = name in PROSE
+        width = 30 if prose else max(cell_len(cell) for cell in (name, *column))
+        justify: JustifyMethod = "right" if all(_is_number(cell) for cell in column) else "left"
+        table.add_column(name.replace("_", " "), justify=justify, no_wrap=not prose, min_width=width)
+        needed += width + 2
     for row in cells:
         table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = 1000
+    console.width = max(console.width if console.is_terminal else 1000, needed)
     console.print(table)
 
 
@@ -44,7 +52,16 @@ def text(value: Any) -> str:
 
 def print_json(value: Any) -> None:
     """Prints one JSON document."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """The same with null where a float is infinite or NaN, which JSON has no words for."""
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_csv(rows: list[dict[str, Any]]) -> None:

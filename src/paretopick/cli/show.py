@@ -77,7 +77,7 @@ def _size(bandit: Bandit) -> dict[str, Any]:
         "optimal": int(bandit.optimal.sum()),
         "noise": type(bandit.noise).__name__,
         "budget": bandit.budget,
-        "H": round(bandit.complexity, 2) if bandit.complexity < float("inf") else "infinite",
+        "H": round(bandit.complexity, 2),
     }
 
 
@@ -96,8 +96,8 @@ def _arms(bandit: Bandit) -> list[dict[str, Any]]:
     return [
         {
             "arm": bandit.arm_names[i],
-            **{name: float(mean) for name, mean in zip(bandit.objective_names, bandit.means[i], strict=True)},
-            "gap": float(bandit.gaps[i]) if bandit.n_arms > 1 else None,
+            "means": {name: float(mean) for name, mean in zip(bandit.objective_names, bandit.means[i], strict=True)},
+            "gap": float(bandit.gaps[i]),
             "optimal": bool(bandit.optimal[i]),
         }
         for i in range(bandit.n_arms)
@@ -149,4 +149,12 @@ def _print(parts: Mapping[str, dict[str, Any]]) -> None:
             if key not in ("name", "rows"):
                 print(f"  {key.replace('_', ' ')}: {text(entry)}")
         if rows := part.get("rows"):
-            print_table(list(rows[0]), (row.values() for row in rows))
+            print_table([name for name, _ in _cells(rows[0])], ([cell for _, cell in _cells(row)] for row in rows))
+
+
+def _cells(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The cells of a row with their headers; a cell that is a mapping is several."""
+    cells: list[tuple[str, Any]] = []
+    for key, entry in row.items():
+        cells += entry.items() if isinstance(entry, Mapping) else [(key, entry)]
+    return cells

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -48,6 +49,10 @@ def command(
     budgets = whole_numbers(budget, "--budget") or None
     if budgets is None and bandit.budget is None:
         raise InvalidInput(f"--budget is missing, and {name} has none of its own; write for instance --budget 500,1000.")
+    if len(set(policies)) < len(policies):
+        raise InvalidInput(
+            f"--policy {next(text for text in policies if policies.count(text) > 1)} is given twice; once is enough."
+        )
     for text in policies:  # all of them, before the first one runs
         make_runner(bandit, policy_spec(text), budgets=budgets)
     processes = workers if workers is not None else (os.cpu_count() or 1)
@@ -62,6 +67,7 @@ def command(
                     bandit, policy_spec(text), budgets=budgets, runs=runs, rng=seed, workers=processes, progress=advance
                 )
             except SimulationInterrupted as stop:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not lose what is about to be printed
                 interrupted = True
                 if isinstance(stop.partial, ErrorCurve):
                     curves[text] = stop.partial

@@ -44,7 +44,7 @@ def read_instance(
     n_names = _count_name_columns(header, rows, path)
     objectives = header[n_names:]
     if not objectives:
-        raise InvalidInput(f"{path} has no column of numbers; expected one per objective.")
+        raise InvalidInput(f"{path} has no column of numbers; expected one per objective, separated by commas.")
     means = np.array(
         [[_number(cell, path, line, name) for cell, name in zip(row[n_names:], objectives, strict=True)] for line, row in rows]
     )

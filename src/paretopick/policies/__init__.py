@@ -92,7 +92,7 @@ def restore_policy(state: Mapping[str, Any], /) -> Policy:
         raise
     except KeyError as missing:
         raise InvalidInput(f"the saved policy has no {missing}; pass what to_dict() returned, whole.") from None
-    except (TypeError, ValueError, AttributeError) as problem:
+    except (TypeError, ValueError, AttributeError, OverflowError, IndexError) as problem:
         raise InvalidInput(f"the saved policy cannot be read ({problem}); pass what to_dict() returned, unchanged.") from None
     return made
 

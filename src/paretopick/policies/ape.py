@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, IntArray, check_flag, check_integer, check_real
+from paretopick._arrays import FloatArray, IntArray, check_budget, check_flag, check_integer, check_real
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.theory.dominance import excess
@@ -35,7 +35,7 @@ class APE(Policy):
                 f"the first step pulls each of the {self.n_arms} arms once; raise budget={budget} to at least {self.n_arms}.",
                 self.n_arms,
             )
-        self._steps = budget - self.n_arms
+        self._steps = check_budget(budget) - self.n_arms
         self._pulled: IntArray = np.empty(0, dtype=np.int64)
         self._due += 1
 
@@ -66,8 +66,8 @@ class APE(Policy):
         return optimal_and_gaps(self.means)[1] if self._round > 1 or self.done else super()._latest_gaps()
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
-        if self._round > 1 and not self._counts.all():
-            raise InvalidInput("the saved counts have an arm without a pull; pass what to_dict() returned, unchanged.")
+        if (self._round > 1 and not self._counts.all()) or (self._due > 1).any():
+            raise InvalidInput("the saved counts do not fit this policy; pass what to_dict() returned, unchanged.")
         if self._round > 1:
             # What was told of the open step is in the means already; what is still due changes the bounds when it arrives.
             self._pulled = np.flatnonzero(self._due)
@@ -143,8 +143,10 @@ class PublishedAdaptiveAPEFB(APE):
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
         self._bonuses = np.array(state["bonuses"], dtype=np.float64)
-        self._hardness = float(state["hardness"])
-        self._refreshed = int(state["refreshed"])
+        self._hardness = check_real(state["hardness"], "hardness", minimum=0.0)
+        self._refreshed = check_integer(state["refreshed"], "refreshed", minimum=-1, maximum=self.n_arms - 1)
+        if self._bonuses.shape != (self.n_arms,) or not np.isfinite(self._bonuses).all():
+            raise InvalidInput("the saved bonuses are not one finite number for each arm.")
         super()._load_more(state)
 
 
@@ -245,7 +247,7 @@ def ape_fb(
         H = check_real(complexity, "complexity", minimum=0.0, infinite=True)
         if H == 0 and K > 1:
             raise InvalidInput(f"complexity=0 is the H of one arm, not of {K}; pass pp.complexity(means).")
-        a = oracle_exploration(check_real(1.0 if c is None else c, "c", minimum=0.0), check_integer(budget, "budget") - K, H)
+        a = oracle_exploration(check_real(1.0 if c is None else c, "c", minimum=0.0), check_budget(budget) - K, H)
     else:
         raise InvalidInput(
             f"ape-fb got exploration={exploration!r}, c={c!r}, complexity={complexity!r}; give exploration= alone (the a of the "

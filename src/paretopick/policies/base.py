@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sized
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray, check_arms, check_integer, check_real, check_table, frozen
+from paretopick._arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_arms,
+    check_budget,
+    check_integer,
+    check_real,
+    check_table,
+    frozen,
+)
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
 from paretopick.theory.dominance import optimal_rows
 
 STATE_FORMAT = 1
 """Version of the dictionaries of ``to_dict``; others are refused."""
-
-LARGEST_BUDGET = 2**53
-"""Beyond this, counts would no longer be exact as floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +80,8 @@ class Policy(ABC):
         """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
         self.n_arms = check_integer(n_arms, "n_arms", minimum=1)
         self.n_objectives = check_integer(n_objectives, "n_objectives", minimum=1)
-        self.budget = None if budget is None else check_integer(budget, "budget", minimum=0, maximum=LARGEST_BUDGET)
-        self._planned = planned
+        self.budget = None if budget is None else check_budget(budget)
+        self._planned = None if planned is None else check_budget(planned)
         self._round = 1
         self._counts: IntArray = np.zeros(self.n_arms, dtype=np.int64)
         self._sums: FloatArray = np.zeros((self.n_arms, self.n_objectives))
@@ -232,7 +239,11 @@ class Policy(ABC):
         asked = int(self._counts.sum() + self._due.sum())
         if self._planned is not None and asked > self._planned:
             raise InvalidInput(f"the saved counts and due pulls are {asked} together, and the budget allows {self._planned}.")
-        if (self._left_in > self._round).any() or (self._accepted & (self._left_in == 0)).any():
+        if (
+            (self._left_in > self._round).any()
+            or ((self._left_in == 0) & self._accepted).any()
+            or self._due[self._left_in > 0].any()
+        ):
             raise InvalidInput("the saved rounds in which arms left do not fit the saved round.")
         self._load_more(state["more"])
 
@@ -255,7 +266,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
-    if isinstance(value, list | tuple):
+    if isinstance(value, Iterable):
         return [plain(entry) for entry in value]
     if isinstance(value, numbers.Integral):
         return int(value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import IntArray
+from paretopick._arrays import IntArray, check_rng
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput
 from paretopick.policies import policy
@@ -27,9 +28,14 @@ def play(bandit: Bandit, player: Policy, rng: Seed) -> None:
     """
     if not isinstance(player, Policy):
         raise InvalidInput(f"player={player!r} is not a policy; write pp.policy(NAME, n_arms=..., n_objectives=..., budget=...).")
+    if (player.n_arms, player.n_objectives) != bandit.means.shape:
+        raise InvalidInput(
+            f"the policy is for {player.n_arms} arms and {player.n_objectives} objectives, the bandit has {bandit.n_arms} and "
+            f"{bandit.n_objectives}; make one for the other."
+        )
     if player.snapshot().pulls_left is None:
         raise InvalidInput(f"{player.name or 'this policy'} has no budget and is never done; make it with budget=.")
-    generator = np.random.default_rng(rng)
+    generator = check_rng(rng)
     while not player.done:
         arms = player.ask()
         player.tell(arms, bandit.sample(arms, generator))
@@ -101,7 +107,7 @@ class Runner:
 
     def _volume(self, answer: IntArray) -> int:
         """The hypervolume fraction in billionths, computed once for each answer that occurs."""
-        if not self._hypervolume or self._front_volume == 0:
+        if not self._hypervolume or not 0 < self._front_volume < math.inf:
             return UNDEFINED
         key = answer.tobytes()
         if key not in self._volumes:

@@ -171,7 +171,7 @@ class ErrorCurve:
     def from_dict(cls, record: Mapping[str, Any], /) -> ErrorCurve:
         """Returns the curve that ``to_dict`` wrote."""
         try:
-            return cls(
+            curve = cls(
                 instance=record["instance"],
                 digest=record["digest"],
                 policy=record["policy"],
@@ -180,8 +180,15 @@ class ErrorCurve:
                 tallies=np.array([row["tallies"] for row in record["budgets"]], dtype=np.int64),
                 spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
             )
-        except (KeyError, TypeError, ValueError) as problem:
+            if (
+                not curve.budgets
+                or curve.tallies.shape != (len(curve.budgets), len(TALLIES))
+                or not 0 < curve.runs == record["runs"]
+            ):
+                raise ValueError("its counts do not fit its budgets and runs")
+        except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise InvalidInput(f"this is no saved curve ({problem!r}); pass what to_dict() returned, whole.") from None
+        return curve
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns one flat row per budget: what a CSV file or a data frame holds."""

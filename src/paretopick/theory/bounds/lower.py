@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray, check_integer, check_means
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_budget, check_means
 from paretopick.errors import InvalidInput
 from paretopick.theory.bounds.upper import check_variance, exp_minus
 from paretopick.theory.complexity import complexity
@@ -28,10 +28,10 @@ def lower_bound(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
         budget: T.
         sigma: standard deviation of the noise.
     """
-    T = check_integer(budget, "budget", minimum=0)
+    T = check_budget(budget)
     variance = check_variance(sigma)
     _shifts(check_means(means))
-    return exp_minus(2 * T, variance * complexity(means)) / 4
+    return exp_minus(2 * T, complexity(means), variance) / 4
 
 
 def in_class_b(means: ArrayLike, /) -> bool:

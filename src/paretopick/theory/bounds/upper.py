@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import check_integer, check_means, check_real
+from paretopick._arrays import check_budget, check_integer, check_means, check_real
 from paretopick.errors import InvalidInput
 from paretopick.theory.complexity import Rounds, complexity, complexity_h2, effective_budget, halvings
 from paretopick.theory.gaps import optimal_and_gaps
@@ -22,7 +22,7 @@ from paretopick.theory.gaps import optimal_and_gaps
 def ege(means: ArrayLike, schedule: Rounds, /, *, sigma: float) -> float:
     """Returns the bound on the error of EGE with any schedule (Theorem 1)."""
     size = _sizes(means, sigma)
-    decay = exp_minus(effective_budget(means, schedule), 144 * size.variance)
+    decay = exp_minus(effective_budget(means, schedule) / 144, size.variance)
     return 2 * (size.K - 1) * size.S * len(schedule.pulls) * size.D * decay
 
 
@@ -34,9 +34,9 @@ def ege_sr(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
 def ege_sh(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
     """Returns the bound on the error of EGE-SH (Corollary 1)."""
     size = _sizes(means, sigma)
-    T = check_integer(budget, "budget", minimum=size.K)
+    T = check_budget(budget, minimum=size.K)
     R = halvings(size.K)
-    return 2 * (size.K - 1) * R * size.S * size.D * exp_minus(T, 288 * size.variance * complexity_h2(means) * R)
+    return 2 * (size.K - 1) * R * size.S * size.D * exp_minus(T, complexity_h2(means), size.variance, 288 * max(1, R))
 
 
 def ege_gg(means: ArrayLike, budget: int, /, *, sigma: float, n_rounds: int | None = None) -> float:
@@ -46,16 +46,16 @@ def ege_gg(means: ArrayLike, budget: int, /, *, sigma: float, n_rounds: int | No
     """
     size = _sizes(means, sigma)
     R = check_integer(n_rounds if n_rounds is not None else max(1, halvings(size.K)), "n_rounds", minimum=1)
-    T = check_integer(budget, "budget", minimum=2 * R * size.K)
+    T = check_budget(budget, minimum=2 * R * size.K)
     root = size.K ** (1 / R)
-    return 2 * (size.K - 1) * size.S * R * size.D * exp_minus(T, 288 * size.variance * R * root * complexity_h2(means))
+    return 2 * (size.K - 1) * size.S * R * size.D * exp_minus(T, complexity_h2(means), size.variance, 288 * R * root)
 
 
 def uniform(means: ArrayLike, budget: int, /, *, sigma: float) -> float:
     """Returns the bound on the error of uniform allocation (Section 4, Theorem 1 with one round that keeps nobody)."""
     size = _sizes(means, sigma)
-    T = check_integer(budget, "budget", minimum=size.K)
-    return 2 * (size.K - 1) * size.S * size.D * exp_minus(T * size.smallest_gap * size.smallest_gap, 144 * size.variance * size.K)
+    T = check_budget(budget, minimum=size.K)
+    return 2 * (size.K - 1) * size.S * size.D * exp_minus(T * size.smallest_gap * size.smallest_gap, size.variance, 144 * size.K)
 
 
 def ape_fb(means: ArrayLike, budget: int, /, *, sigma: float, exploration: float | None = None) -> float:
@@ -68,18 +68,18 @@ def ape_fb(means: ArrayLike, budget: int, /, *, sigma: float, exploration: float
         exploration: a, at most ``largest_exploration``, which is the default; the proof covers no larger one.
     """
     size = _sizes(means, sigma)
-    T = check_integer(budget, "budget", minimum=size.K)
+    T = check_budget(budget, minimum=size.K)
     limit = largest_exploration(means, budget)
     a = limit if exploration is None else check_real(exploration, "exploration", minimum=0.0)
     if a > limit:
         raise InvalidInput(f"exploration={a:g} is larger than 25/36 (T - K) / H = {limit:g}, up to which the bound is proved.")
-    return 2 * (1 + math.log(T)) * size.D * size.K * exp_minus(a, 100 * size.variance)
+    return 2 * (1 + math.log(T)) * size.D * size.K * exp_minus(a, size.variance, 100)
 
 
 def largest_exploration(means: ArrayLike, budget: int, /) -> float:
     """Returns ``25/36 (T - K) / H``, the oracle exploration a of APE-FB (Theorem 6); 0 where H is 0, as for one arm."""
     K = len(check_means(means))
-    T = check_integer(budget, "budget", minimum=K)
+    T = check_budget(budget, minimum=K)
     H = complexity(means)
     return 25 / 36 * (T - K) / H if H > 0 else 0.0
 
@@ -123,11 +123,11 @@ def apt(means: ArrayLike, budget: int, /, *, sigma: float, gamma: float = 0.2) -
     ``2 K D exp( -(gamma T / K - 2) gap_(1)^2 / (8 sigma^2) )``.
     """
     size = _sizes(means, sigma)
-    T = check_integer(budget, "budget", minimum=size.K)
+    T = check_budget(budget, minimum=size.K)
     share = check_real(gamma, "gamma", minimum=0.0) * T / size.K - 2
     if size.K == 1:
         return 0.0
-    return 2 * size.K * size.D * exp_minus(share * size.smallest_gap * size.smallest_gap, 8 * size.variance)
+    return 2 * size.K * size.D * exp_minus(share * size.smallest_gap * size.smallest_gap, size.variance, 8)
 
 
 def log_bar(n_arms: int, /) -> float:
@@ -164,8 +164,8 @@ def _successive_rejects(means: ArrayLike, budget: int, sigma: float, max_arms: i
 
 
 def _decay_of_successive_rejects(means: ArrayLike, budget: int, max_arms: int | None, size: _Sizes) -> float:
-    T = check_integer(budget, "budget", minimum=size.K)
-    return exp_minus(T - size.K, 144 * size.variance * complexity_h2(means, max_arms=max_arms) * log_bar(size.K))
+    T = check_budget(budget, minimum=size.K)
+    return exp_minus(T - size.K, complexity_h2(means, max_arms=max_arms), size.variance, 144 * log_bar(size.K))
 
 
 def _early_stopping(means: ArrayLike, budget: int, max_arms: int, sigma: float) -> tuple[int, float]:
@@ -185,12 +185,13 @@ def check_variance(sigma: Any) -> float:
     return width * width
 
 
-def exp_minus(numerator: float, denominator: float) -> float:
-    """Returns ``exp(-numerator / denominator)``, which is a limit where a float ends.
+def exp_minus(numerator: float, *factors: float) -> float:
+    """Returns ``exp(-numerator / product of factors)``, which is a limit where a float ends.
 
     An infinite complexity (twins) gives 1, a complexity or a noise of 0 gives 0, and a bound beyond all floats is inf.
     """
-    if denominator == 0:
-        return 0.0
-    with np.errstate(over="ignore"):
-        return float(np.exp(-np.float64(numerator) / denominator))
+    exponent = np.float64(numerator)
+    with np.errstate(all="ignore"):
+        for factor in factors:
+            exponent = exponent / factor
+        return 1.0 if np.isnan(exponent) else float(np.exp(-exponent))
