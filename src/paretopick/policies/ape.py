@@ -101,7 +101,7 @@ class AdaptiveAPEFB(APE):
         for arm in arms:
             self._bounds.move(arm, self._sums[arm] / self._counts[arm])
         gaps = optimal_and_gaps(self._bounds.means)[1]
-        hardness = float((np.maximum(gaps, SMALLEST_GAP) ** -2.0).sum())
+        hardness = _hardness(np.maximum(gaps, SMALLEST_GAP))
         self._bounds.set_bonuses(_bonus(oracle_exploration(self.c, self._steps, hardness), self._counts))
 
 
@@ -131,7 +131,7 @@ class PublishedAdaptiveAPEFB(APE):
         for arm in {*arms.tolist(), self._refreshed} - {-1}:
             self._bounds.update(arm, self._sums[arm] / self._counts[arm], self._bonuses[arm])
         gaps = optimal_and_gaps(self._bounds.means)[1]
-        self._hardness = float(((gaps + SMALLEST_GAP) ** -2.0).sum())
+        self._hardness = _hardness(gaps + SMALLEST_GAP)
 
     def _choice(self, left: int) -> IntArray:
         b, c = self._bounds.candidates()
@@ -211,6 +211,11 @@ class _RowMinima:
         rows = self.matrix[lost]
         self._where[lost] = rows.argmin(axis=1)
         self.minima[lost] = rows.min(axis=1)
+
+
+def _hardness(gaps: FloatArray) -> float:
+    """The estimated H, added up in the order of the arms: every version of NumPy must lead to the same pulls."""
+    return float(np.cumsum(1.0 / (gaps * gaps))[-1])
 
 
 def _bonus(exploration: float, counts: Any) -> Any:
