@@ -6,7 +6,8 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from rich.cells import cell_len
@@ -71,11 +72,24 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
     writer.writerows(rows)
 
 
-def progress() -> Progress:
-    """A bar with the time left, on a terminal only; it has no thread of its own, since simulations fork."""
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int], Callable[[int, int], None]]]:
+    """Yields a function that adds a bar with a name and a total, and returns what moves it: a function of (done, total).
+
+    On a terminal only; and without a thread of its own, since simulations fork.
+    """
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda name, total: lambda done, _: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=True, auto_refresh=False, disable=not console.is_terminal)
+    with Progress(*columns, console=console, transient=True, auto_refresh=False) as display:
+
+        def add(name: str, total: int) -> Callable[[int, int], None]:
+            task = display.add_task(name, total=total)
+            return lambda done, _: display.update(task, completed=done, refresh=True)
+
+        yield add
 
 
 def _is_number(cell: str) -> bool:

@@ -8,12 +8,11 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.progress import Progress, TaskID
 
 from paretopick._arrays import check_integer
 from paretopick.bandits import Bandit
 from paretopick.cli.arguments import Data, Json, Minimise, Seed, bandit_from, policy_spec, whole_numbers
-from paretopick.cli.output import print_csv, print_json, print_table, progress
+from paretopick.cli.output import print_csv, print_json, print_table, progress_bars
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.simulation import ErrorCurve, make_runner, simulate
 
@@ -59,9 +58,9 @@ def command(
 
     curves: dict[str, ErrorCurve] = {}
     interrupted = False
-    with progress() as bar:
+    with progress_bars() as add_bar:
         for text in policies:
-            advance = _Advance(bar, bar.add_task(text, total=runs))
+            advance = add_bar(text, runs)
             try:
                 curves[text] = simulate(
                     bandit, policy_spec(text), budgets=budgets, runs=runs, rng=seed, workers=processes, progress=advance
@@ -82,16 +81,6 @@ def command(
         finished = sum(curve.runs for curve in curves.values())
         print(f"interrupted after {finished} of {runs * len(policies)} runs; what is finished is shown.", file=sys.stderr)
         sys.exit(130)
-
-
-class _Advance:
-    """Moves a bar of the progress display."""
-
-    def __init__(self, bar: Progress, task: TaskID) -> None:
-        self._bar, self._task = bar, task
-
-    def __call__(self, done: int, total: int) -> None:
-        self._bar.update(self._task, completed=done, refresh=True)
 
 
 def _print(bandit: Bandit, curves: dict[str, ErrorCurve]) -> None:
