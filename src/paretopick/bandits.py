@@ -194,10 +194,8 @@ class Resampled:
             raise InvalidInput("the means of resampled data are those of its tables; use Bandit.resampled(tables).")
 
     def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
-        sizes = np.array([len(table) for table in self.tables])
-        rows = rng.integers(sizes[arms])
-        starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-        return self._stacked[starts[arms] + rows]
+        rows, first, sizes = self._stacked
+        return rows.take(first[arms] + rng.integers(sizes[arms]), axis=0)
 
     def sample_sums(self, means: FloatArray, arms: IntArray, pulls: IntArray, rng: np.random.Generator) -> FloatArray:
         sums = np.empty((len(arms), means.shape[1]))
@@ -207,8 +205,10 @@ class Resampled:
         return sums
 
     @cached_property
-    def _stacked(self) -> FloatArray:
-        return np.concatenate(self.tables)
+    def _stacked(self) -> tuple[FloatArray, IntArray, IntArray]:
+        """The rows of all tables, where each table begins among them, and how long it is."""
+        sizes = np.array([len(table) for table in self.tables])
+        return np.concatenate(self.tables), np.cumsum(sizes) - sizes, sizes
 
 
 @dataclass(frozen=True, eq=False)

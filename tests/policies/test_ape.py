@@ -15,14 +15,17 @@ def random_problems(seed: int, n: int, length: int = 120):
         yield K, D, K + int(rng.integers(0, length - K)), data
 
 
+def assert_equal_step_by_step(policy: pp.Policy, expected: dict, data: np.ndarray) -> None:
+    assert follow(policy, data) == expected["pulls"]
+    assert policy.recommend().tolist() == expected["answer"]
+    assert policy.counts.sum() == policy.budget
+
+
 @pytest.mark.parametrize("exploration", [0.0, 0.5, 4.0, 100.0])
 def test_ape_fb_equals_the_literal_version_step_by_step(exploration):
     for K, D, budget, data in random_problems(0, 60):
         policy = pp.policy("ape-fb", n_arms=K, n_objectives=D, budget=budget, exploration=exploration)
-        expected = oracle.ape_fb(K, budget, exploration, drawing(data))
-        assert follow(policy, data) == expected["pulls"]
-        assert policy.recommend().tolist() == expected["answer"]
-        assert policy.counts.sum() == budget
+        assert_equal_step_by_step(policy, oracle.ape_fb(K, budget, exploration, drawing(data)), data)
 
 
 def test_ape_fb_equals_the_literal_version_with_many_arms():
@@ -30,28 +33,21 @@ def test_ape_fb_equals_the_literal_version_with_many_arms():
     for kind in ("gaussian", "bernoulli"):
         data = tape(rng, rng.random((40, 3)), 300, kind)
         policy = pp.policy("ape-fb", n_arms=40, n_objectives=3, budget=300, exploration=3.0)
-        expected = oracle.ape_fb(40, 300, 3.0, drawing(data))
-        assert follow(policy, data) == expected["pulls"]
-        assert policy.recommend().tolist() == expected["answer"]
+        assert_equal_step_by_step(policy, oracle.ape_fb(40, 300, 3.0, drawing(data)), data)
 
 
 @pytest.mark.parametrize("c", [0.1, 9.0, 100.0])
 def test_the_adaptive_version_equals_the_literal_one_step_by_step(c):
     for K, D, budget, data in random_problems(2, 40):
         policy = pp.policy("ape-fb-adapt", n_arms=K, n_objectives=D, budget=budget, c=c)
-        expected = oracle.ape_fb_adapt(K, budget, c, drawing(data))
-        assert follow(policy, data) == expected["pulls"]
-        assert policy.recommend().tolist() == expected["answer"]
+        assert_equal_step_by_step(policy, oracle.ape_fb_adapt(K, budget, c, drawing(data)), data)
 
 
 @pytest.mark.parametrize("c", [0.1, 9.0, 100.0])
 def test_the_published_adaptive_version_equals_the_literal_one_step_by_step(c):
     for K, D, budget, data in random_problems(3, 40):
         policy = pp.policy("ape-fb-adapt", n_arms=K, n_objectives=D, budget=budget, c=c, as_published=True)
-        expected = oracle.ape_fb_adapt_as_published(K, budget, c, drawing(data))
-        assert follow(policy, data) == expected["pulls"]
-        assert policy.recommend().tolist() == expected["answer"]
-        assert policy.counts.sum() == budget
+        assert_equal_step_by_step(policy, oracle.ape_fb_adapt_as_published(K, budget, c, drawing(data)), data)
 
 
 def test_the_published_adaptive_version_starves_most_arms_and_the_corrected_one_does_not():

@@ -43,14 +43,14 @@ class EGE(Policy):
         return self.max_arms is not None and int(self._accepted.sum()) >= self.max_arms
 
     def _close_round(self) -> None:
-        ranked = self._ranked()
+        ranked = None
         while True:
-            ranked = self._eliminate(ranked)
+            ranked = self._eliminate(self._ranked() if ranked is None else ranked)
             if self._round == self.schedule.n_rounds or self._stopped:
                 return
             self._round += 1
             if pulls := self.schedule.pulls[self._round - 1]:
-                self._due[ranked.arms] = pulls
+                self._due[self._left_in == 0] = pulls
                 return
 
     def _ranked(self) -> _Ranking:
@@ -62,17 +62,17 @@ class EGE(Policy):
         order = np.lexsort((~optimal, gaps))  # stable, so equals stay in the order of their index
         return _Ranking(active[order], gaps[order], optimal[order])
 
-    def _eliminate(self, ranked: _Ranking) -> _Ranking:
-        """Takes the last arms of the ranking out at the end of the round, and returns the ranking of the others.
+    def _eliminate(self, ranked: _Ranking) -> _Ranking | None:
+        """Takes the last arms of the ranking out at the end of the round, and returns what ranks the others without new pulls.
 
-        Without new pulls it is the old one cut short: an arm whose gap is smaller than those of all that leave keeps it, since
-        whoever defines it has a gap no larger and stays. Only a tie at the cut asks for the gaps to be computed anew.
+        That is the old ranking cut short: an arm whose gap is smaller than those of all that leave keeps it, since whoever
+        defines it has a gap no larger and stays. After a tie at the cut, None: the gaps have to be computed anew.
         """
         keep = self.schedule.active[self._round]
         self._left_in[ranked.arms[keep:]] = self._round
         self._accepted[ranked.arms[keep:]] = ranked.optimal[keep:]
         if keep > 0 and ranked.gaps[keep - 1] == ranked.gaps[keep]:
-            return self._ranked()
+            return None
         return _Ranking(ranked.arms[:keep], ranked.gaps[:keep], ranked.optimal[:keep])
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
