@@ -71,7 +71,7 @@ class Gaussian:
 
     std: FloatArray | float | None = None
     cov: FloatArray | None = None
-    _factor: FloatArray = field(init=False, repr=False)
+    root: FloatArray = field(init=False, repr=False)
     """What standard normals are multiplied by: the stds, or square roots of the covariances."""
 
     def __post_init__(self) -> None:
@@ -82,16 +82,16 @@ class Gaussian:
             if std.ndim > 1 or std.size == 0 or not (std >= 0).all():
                 raise InvalidInput(f"std={self.std!r} is not one standard deviation, or one per objective, none negative.")
             object.__setattr__(self, "std", float(std) if std.ndim == 0 else frozen(std))
-            object.__setattr__(self, "_factor", std)
+            object.__setattr__(self, "root", std)
         else:
             cov = _finite(self.cov, "cov")
             object.__setattr__(self, "cov", frozen(cov))
-            object.__setattr__(self, "_factor", _square_root(cov))
+            object.__setattr__(self, "root", _square_root(cov))
 
     @property
     def sigma(self) -> float:
         if self.cov is None:
-            return float(np.max(self._factor))
+            return float(np.max(self.root))
         return float(np.sqrt(np.diagonal(self.cov, axis1=-2, axis2=-1).max()))
 
     @property
@@ -119,8 +119,8 @@ class Gaussian:
     def _scatter(self, arms: IntArray, n_objectives: int, rng: np.random.Generator) -> FloatArray:
         z = rng.standard_normal((len(arms), n_objectives))
         if self.cov is None:
-            return z * self._factor
-        factor = self._factor[arms] if self._factor.ndim == 3 else self._factor
+            return z * self.root
+        factor = self.root[arms] if self.root.ndim == 3 else self.root
         return np.asarray(np.einsum("...de,...e->...d", factor, z))
 
 

@@ -73,8 +73,8 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Callable[[str, int], Callable[[int, int], None]]]:
-    """Yields a function that adds a bar with a name and a total, and returns what moves it: a function of (done, total).
+def progress_bars() -> Iterator[Callable[[str, int | None], Callable[[int, int], None]]]:
+    """Yields a function that adds a bar with a name and a total, if known, and returns what moves it: a function of (done, total).
 
     On a terminal only; and without a thread of its own, since simulations fork.
     """
@@ -85,9 +85,9 @@ def progress_bars() -> Iterator[Callable[[str, int], Callable[[int, int], None]]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as display:
 
-        def add(name: str, total: int) -> Callable[[int, int], None]:
+        def add(name: str, total: int | None) -> Callable[[int, int], None]:
             task = display.add_task(name, total=total)
-            return lambda done, _: display.update(task, completed=done, refresh=True)
+            return lambda done, all_: display.update(task, completed=done, total=all_, refresh=True)
 
         yield add
 

@@ -1,8 +1,7 @@
-"""``paretopick simulate``: how often policies are wrong on an instance."""
+"""``paretopick simulate``: how often policies are wrong on instances."""
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from typing import Annotated
@@ -11,25 +10,32 @@ import typer
 
 from paretopick._arrays import check_integer
 from paretopick.bandits import Bandit
-from paretopick.cli.arguments import Data, Json, Minimise, Seed, bandit_from, policy_spec, whole_numbers
+from paretopick.cli.arguments import Data, Json, Minimise, Seed, bandit_from, policy_spec, split_at_commas, value, whole_numbers
 from paretopick.cli.output import print_csv, print_json, print_table, progress_bars
 from paretopick.errors import InvalidInput, SimulationInterrupted
-from paretopick.simulation import ErrorCurve, make_runner, simulate
+from paretopick.simulation import ErrorCurve, check_goal, make_task, simulate
 
 NAME = "simulate"
-EXAMPLE = "paretopick simulate cov-boost --policy ege-sr --policy apt:batch=25 --budget 250,500 --runs 50"
+EXAMPLE = "paretopick simulate cov-boost equal-gaps --policy ege-sr --policy apt --budget 1000,4000 --runs 4000"
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="An instance, or a CSV file of means (then give --std or --bernoulli).")],
+    names: Annotated[list[str], typer.Argument(help="Instances, or CSV files of means (then give --std or --bernoulli).")],
     policies: Annotated[list[str], typer.Option("--policy", help="NAME, or NAME:OPTION=VALUE,...; once for each policy.")] = [  # noqa: B006
         "ege-sr",
         "uniform",
     ],
     budget: Annotated[list[str], typer.Option(help="One or several, with commas; by default that of the instance.")] = [],  # noqa: B006
-    runs: Annotated[int, typer.Option(help="At each budget.")] = 1000,
+    runs: Annotated[
+        str, typer.Option(help="At each budget; or until:5%, until the 95% intervals are as narrow as that part of the rates.")
+    ] = "10000",
+    max_runs: Annotated[str | None, typer.Option(help="Where until:... gives up; by default 1000000.")] = None,
     seed: Seed = 0,
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one for each core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; by default one for each core.")] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="What objectives are divided by: one number, or one each with commas.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="auto, compiled, or reference (slow, pull by pull).")] = "auto",
     data: Data = None,
     std: Annotated[str | None, typer.Option(help="Noise of a CSV file: one standard deviation, or one per objective.")] = None,
     bernoulli: Annotated[bool, typer.Option("--bernoulli", help="Noise of a CSV file: means are probabilities.")] = False,
@@ -37,64 +43,97 @@ def command(
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
-    """Run policies many times on an instance and count how often they are wrong.
+    """Run policies many times on instances and count how often they are wrong.
 
     A CSV file has a header and one line per arm: names in text columns at the left, then one column per objective.
     """
     if as_json and as_csv:
         raise InvalidInput("--json and --csv are both given; choose one.")
     check_integer(seed, "--seed", minimum=0)
-    bandit = bandit_from(name, data, std, bernoulli, minimise)
+    _refuse_twice(names, "the instance")
+    _refuse_twice(policies, "--policy")
+    bandits = [bandit_from(name, data, std, bernoulli, minimise) for name in names]
     budgets = whole_numbers(budget, "--budget") or None
-    if budgets is None and bandit.budget is None:
-        raise InvalidInput(f"--budget is missing, and {name} has none of its own; write for instance --budget 500,1000.")
-    if len(set(policies)) < len(policies):
-        raise InvalidInput(
-            f"--policy {next(text for text in policies if policies.count(text) > 1)} is given twice; once is enough."
-        )
-    for text in policies:  # all of them, before the first one runs
-        make_runner(bandit, policy_spec(text), budgets=budgets)
-    processes = workers if workers is not None else (os.cpu_count() or 1)
+    for name, bandit in zip(names, bandits, strict=True):
+        if budgets is None and bandit.budget is None:
+            raise InvalidInput(f"--budget is missing, and {name} has none of its own; write for instance --budget 500,1000.")
+    goal = runs if runs.startswith("until") else _one_whole_number(runs, "--runs")
+    most = None if max_runs is None else _one_whole_number(max_runs, "--max-runs")
+    check_goal(goal, most)
+    widths = None if scale is None else [value(text) for text in split_at_commas([scale])]
+    if widths is not None and len(widths) == 1:
+        widths = widths[0]
+    work = [(bandit, text, policy_spec(text)) for bandit in bandits for text in policies]
+    for bandit, _, spec in work:  # all of them, before the first one runs
+        make_task(bandit, spec, budgets=budgets, scale=widths)
 
-    curves: dict[str, ErrorCurve] = {}
+    curves: list[tuple[Bandit, str, ErrorCurve]] = []
     interrupted = False
     with progress_bars() as add_bar:
-        for text in policies:
-            advance = add_bar(text, runs)
+        for bandit, text, spec in work:
+            label = text if len(bandits) == 1 else f"{bandit.name} {text}"
+            advance = add_bar(label, goal if isinstance(goal, int) else None)
             try:
-                curves[text] = simulate(
-                    bandit, policy_spec(text), budgets=budgets, runs=runs, rng=seed, workers=processes, progress=advance
+                curve = simulate(
+                    bandit,
+                    spec,
+                    budgets=budgets,
+                    runs=goal,
+                    max_runs=most,
+                    rng=seed,
+                    workers=workers,
+                    scale=widths,
+                    engine=engine,  # type: ignore[arg-type]  # simulate() checks it
+                    progress=advance,
                 )
+                curves.append((bandit, text, curve))
             except SimulationInterrupted as stop:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not lose what is about to be printed
                 interrupted = True
                 if isinstance(stop.partial, ErrorCurve):
-                    curves[text] = stop.partial
+                    curves.append((bandit, text, stop.partial))
                 break
     if as_json:
-        print_json([curve.to_dict() for curve in curves.values()])
+        print_json([curve.to_dict() for _, _, curve in curves])
     elif as_csv:
-        print_csv([row for curve in curves.values() for row in curve.rows()])
+        print_csv([row for _, _, curve in curves for row in curve.rows()])
     elif curves:
-        _print(bandit, curves)
+        _print(curves)
     if interrupted:
-        finished = sum(curve.runs for curve in curves.values())
-        print(f"interrupted after {finished} of {runs * len(policies)} runs; what is finished is shown.", file=sys.stderr)
+        finished = sum(curve.runs for _, _, curve in curves)
+        wanted = f" of {goal * len(work)}" if isinstance(goal, int) else ""
+        print(f"interrupted after {finished}{wanted} runs; what is finished is shown.", file=sys.stderr)
         sys.exit(130)
 
 
-def _print(bandit: Bandit, curves: dict[str, ErrorCurve]) -> None:
-    relaxed = any("max_arms" in curve.options for curve in curves.values())
+def _refuse_twice(texts: list[str], what: str) -> None:
+    for text in texts:
+        if texts.count(text) > 1:
+            raise InvalidInput(f"{what} {text} is given twice; once is enough.")
+
+
+def _one_whole_number(text: str, name: str) -> int:
+    numbers = whole_numbers([text], name)
+    if len(numbers) != 1:
+        raise InvalidInput(f"{name} {text} is not one whole number.")
+    return check_integer(numbers[0], name, minimum=1)
+
+
+def _print(curves: list[tuple[Bandit, str, ErrorCurve]]) -> None:
+    bandits = list(dict.fromkeys(bandit for bandit, _, _ in curves))
+    relaxed = any("max_arms" in curve.options for _, _, curve in curves)
     rows = []
-    for label, curve in curves.items():
+    for bandit, label, curve in curves:
         intervals = curve.interval()
         for i, budget in enumerate(curve.budgets):
             low, high = intervals[i]
-            rate = f"{curve.rate[i]:.4f}" if curve.errors[i] else f"< {high:.2g}"
-            row = [label, budget, rate, f"{low:.4f} to {high:.4f}", f"{curve.errors[i]} of {curve.runs}", f"{curve.pulls[i]:.1f}"]
-            rows.append(row + [f"{curve.relaxed_losses[i]} of {curve.runs}"] * relaxed)
-    size = f"{bandit.n_arms} arms, {int(bandit.optimal.sum())} of them optimal"
-    print(f"{bandit.name}: {size}; {type(bandit.noise).__name__} noise; larger is better in {', '.join(bandit.objective_names)}")
+            rate = f"{curve.rate[i]:.4g}" if curve.errors[i] else f"< {high:.2g}"
+            row = [label, budget, rate, f"{low:.2g} to {high:.2g}", f"{curve.errors[i]} of {curve.runs}", f"{curve.pulls[i]:.1f}"]
+            rows.append([bandit.name] * (len(bandits) > 1) + row + [f"{curve.relaxed_losses[i]} of {curve.runs}"] * relaxed)
+    for bandit in bandits:
+        size = f"{bandit.n_arms} arms, {int(bandit.optimal.sum())} of them optimal"
+        objectives = ", ".join(bandit.objective_names)
+        print(f"{bandit.name}: {size}; {type(bandit.noise).__name__} noise; larger is better in {objectives}")
     print("How often the answer is not the Pareto set:\n")
     header = ["policy", "budget", "error rate", "95% interval", "errors", "pulls used"]
-    print_table(header + ["max_arms missed"] * relaxed, rows)
+    print_table(["instance"] * (len(bandits) > 1) + header + ["max_arms missed"] * relaxed, rows)

@@ -25,6 +25,7 @@ class APT(Policy):
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, planned=budget)
         self.batch = batch
         self.gamma = gamma
+        self.initial = initial
         self._due += initial
 
     def _close_round(self) -> None:

@@ -1,7 +1,8 @@
-"""Many simulated runs of a policy on a bandit, counted."""
+"""Many simulated runs of policies on a bandit, counted."""
 
-from paretopick.simulation.engine import informed_options, make_runner, simulate
+from paretopick.simulation.engine import check_goal, simulate
 from paretopick.simulation.reference import play
 from paretopick.simulation.results import ErrorCurve
+from paretopick.simulation.tasks import informed_options, make_task
 
-__all__ = ["ErrorCurve", "informed_options", "make_runner", "play", "simulate"]
+__all__ = ["ErrorCurve", "check_goal", "informed_options", "make_task", "play", "simulate"]

@@ -1,132 +1,227 @@
-"""``simulate``: many runs of a policy on a bandit, counted."""
+"""``simulate``: many runs of policies on a bandit, counted."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
+import math
 import multiprocessing
 import operator
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from typing import Any, TypeAlias
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from typing import Literal, Protocol, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from paretopick._arrays import check_flag, check_integer
+from paretopick._arrays import IntArray, check_choice, check_integer
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
-from paretopick.policies import check_options, plain_options, policy_options
-from paretopick.simulation.reference import Runner
-from paretopick.simulation.results import ErrorCurve, Span
+from paretopick.simulation.compiled import CompiledRunner, has_kernel
+from paretopick.simulation.reference import ReferenceRunner
+from paretopick.simulation.results import TALLIES, ErrorCurve, Span
+from paretopick.simulation.tasks import PolicySpec, Task, check_budgets, make_task
 
-PolicySpec: TypeAlias = str | tuple[str, Mapping[str, Any]]
+log = logging.getLogger("paretopick")
+
+Engine: TypeAlias = Literal["auto", "compiled", "reference"]
+Progress: TypeAlias = Callable[[int, int], None]
 
 PIECE_SECONDS = 0.25
 """About how long a piece of work takes: the delay of progress, and what Ctrl-C can lose per worker."""
 
+LARGEST_PIECE = 1 << 16
+"""Runs in a piece at most, whose answers are held in memory together."""
 
+MAX_RUNS = 1_000_000
+"""Where ``runs="until:..."`` ends if the target is not met, unless told otherwise."""
+
+
+@overload
 def simulate(
     bandit: Bandit,
     policy: PolicySpec,
     /,
     *,
+    budgets: int | Iterable[int] | None = ...,
+    runs: int | str = ...,
+    max_runs: int | None = ...,
+    rng: Seed = ...,
+    workers: int | None = ...,
+    executor: Executor | None = ...,
+    start: int = ...,
+    scale: ArrayLike | None = ...,
+    hypervolume: bool = ...,
+    engine: Engine = ...,
+    progress: Progress | None = ...,
+) -> ErrorCurve: ...
+
+
+@overload
+def simulate(
+    bandit: Bandit,
+    policy: list[PolicySpec],
+    /,
+    *,
+    budgets: int | Iterable[int] | None = ...,
+    runs: int | str = ...,
+    max_runs: int | None = ...,
+    rng: Seed = ...,
+    workers: int | None = ...,
+    executor: Executor | None = ...,
+    start: int = ...,
+    scale: ArrayLike | None = ...,
+    hypervolume: bool = ...,
+    engine: Engine = ...,
+    progress: Progress | None = ...,
+) -> list[ErrorCurve]: ...
+
+
+def simulate(
+    bandit: Bandit,
+    policy: PolicySpec | list[PolicySpec],
+    /,
+    *,
     budgets: int | Iterable[int] | None = None,
-    runs: int = 1000,
+    runs: int | str = 1000,
+    max_runs: int | None = None,
     rng: Seed = None,
     workers: int | None = None,
+    executor: Executor | None = None,
     start: int = 0,
+    scale: ArrayLike | None = None,
     hypervolume: bool = True,
-    progress: Callable[[int, int], None] | None = None,
-) -> ErrorCurve:
-    """Returns how often a policy errs on a bandit, at one budget or several.
+    engine: Engine = "auto",
+    progress: Progress | None = None,
+) -> ErrorCurve | list[ErrorCurve]:
+    """Returns how often a policy errs on a bandit, at one budget or several; of a list of policies, a list.
 
-    Runs are numbered, and run r draws from the same generator whatever the policy, the budget, the number of runs and the number
-    of workers: the first 1,000 of 4,000 runs are those of a call with 1,000.
+    Runs are numbered, and run r of a seed sees the same random numbers whatever the policy, the budget, the number of runs, and
+    how the work is shared out: the first 1,000 of 4,000 runs are those of a call with 1,000.
 
     Args:
         bandit: what is pulled.
-        policy: a name, or (name, options). A policy that takes ``complexity`` (the oracle ``ape-fb``) is given the bandit's,
-            unless the options say otherwise.
+        policy: a name, or (name, options), or a list of such. A policy that takes ``complexity`` (the oracle ``ape-fb``) is given
+            the bandit's, unless the options say otherwise.
         budgets: one or several; by default the bandit's own.
-        runs: at each budget.
+        runs: at each budget. Or ``"until:0.1"`` (or ``"until:10%"``): as many as it takes for the 95% interval of every error
+            rate to reach no farther than that part of the rate to either side.
+        max_runs: where ``"until:..."`` gives up, by default 1,000,000; a rate without any error never gets there.
         rng: an int, SeedSequence or Generator, as NumPy's functions take it; None draws a fresh seed, which the result keeps.
-        workers: processes to share the runs between; by default one, this one. Where processes are spawned and not forked, a
-            script that asks for several needs the usual ``if __name__ == "__main__":``.
+        workers: threads, by default one for each core. Without a kernel (see ``engine``) processes, by default one, this one;
+            where processes are spawned and not forked, a script that asks for several needs ``if __name__ == "__main__":``.
+        executor: instead of workers, any ``concurrent.futures.Executor``: a pool of processes, or that of a cluster. It gets
+            ``workers`` pieces of work at a time, by default twice the number of cores here.
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
+        scale: what each objective is divided by before the policy sees it: one number, or one per objective. Answers are
+            judged by the true means all the same.
         hypervolume: whether to compute the hypervolume fraction, which takes long for large fronts in many objectives.
+        engine: "compiled", or "reference", which goes through ask and tell pull by pull and draws other random numbers; "auto" is
+            compiled where policy and noise have a kernel, which all but ``Resampled`` have.
         progress: called with (runs done, runs in all) as they are finished.
 
     Raises:
-        SimulationInterrupted: on Ctrl-C; its ``partial`` is the curve of what was finished.
+        SimulationInterrupted: on Ctrl-C; its ``partial`` is the curve of what was finished, or for a list those of all begun.
 
     >>> from paretopick.instances import instance
-    >>> curve = simulate(instance("unique-dominator"), "ege-sr", budgets=[100, 2000], runs=20, rng=0)
+    >>> curve = simulate(instance("unique-dominator"), "ege-sr", budgets=[100, 2000], runs=1000, rng=0)
     >>> curve.runs, curve.errors.tolist()
-    (20, [14, 6])
+    (1000, [763, 203])
     """
-    runner = make_runner(bandit, policy, budgets=budgets, hypervolume=hypervolume)
-    n = check_integer(runs, "runs", minimum=1)
+    specs = policy if isinstance(policy, list) else [policy]
+    if not specs:
+        raise InvalidInput("policy=[] names no policy; write for instance ['ege-sr', 'uniform'].")
+    T = check_budgets(budgets, bandit)
+    tasks = [make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume) for spec in specs]
+    goal = _Goal(runs, max_runs)
     first = check_integer(start, "start", minimum=0)
-    processes = 1 if workers is None else check_integer(workers, "workers", minimum=1)
-    pieces = _Pieces(_seed(rng), first, first + n)
-    total = runner.empty()
-    curves = _in_turn(runner, pieces) if processes == 1 else _in_processes(runner, pieces, processes)
-    try:
-        with contextlib.closing(curves):
-            for curve in curves:
-                total += curve
-                if progress is not None:
-                    progress(total.runs, n)
-    except KeyboardInterrupt:
-        raise SimulationInterrupted(total if total.runs else None) from None
-    return total
+    if workers is not None:
+        check_integer(workers, "workers", minimum=1)
+    if executor is not None and not isinstance(executor, Executor):
+        raise InvalidInput(f"executor={executor!r} is not a concurrent.futures.Executor.")
+    check_choice(engine, ("auto", "compiled", "reference"), "engine")
+    engines = [_engine(task, engine) for task in tasks]
+    seed = _seed(rng)
+    curves: list[ErrorCurve] = []
+    for task, name in zip(tasks, engines, strict=True):
+        done = sum(curve.runs for curve in curves)
+        total = task.curve(name, np.zeros((len(task.budgets), len(TALLIES)), dtype=np.int64), ())
+        try:
+            while (more := goal.runs_after(total)) > 0:
+                pieces = _Pieces(seed, first + total.runs, first + total.runs + more, grain=8 if name == "compiled" else 1)
+                with contextlib.closing(_shared_out(task, name, pieces, workers, executor)) as finished:
+                    for span, tallies in finished:
+                        total += task.curve(name, tallies, (span,))
+                        if progress is not None:
+                            progress(done + total.runs, max(goal.expected(total) * len(tasks), done + total.runs))
+        except KeyboardInterrupt:
+            begun = [*curves, total] if total.runs else curves
+            partial = (begun or None) if isinstance(policy, list) else (total if total.runs else None)
+            raise SimulationInterrupted(partial) from None
+        curves.append(total)
+    return curves if isinstance(policy, list) else curves[0]
 
 
-def make_runner(
-    bandit: Bandit, policy: PolicySpec, /, *, budgets: int | Iterable[int] | None, hypervolume: bool = True
-) -> Runner:
-    """Returns what makes the runs; refuses a policy, an option or a budget that does not work before any run has started."""
-    if not isinstance(bandit, Bandit):
-        raise InvalidInput(f"bandit={bandit!r} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
-    name, options = _named(policy)
-    options = informed_options(name, options, bandit)
-    check_options(name, options)
-    T = _budgets(budgets, bandit)
-    runner = Runner(bandit, name, plain_options(options), T, check_flag(hypervolume, "hypervolume"))
-    for budget in T:
-        runner.player(budget)
-    return runner
+def _engine(task: Task, wanted: Engine) -> str:
+    if wanted == "reference":
+        return wanted
+    if has_kernel(task):
+        return "compiled"
+    lack = f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
+    if wanted == "compiled":
+        raise InvalidInput(f'{lack}; say engine="reference", or leave engine= out.')
+    log.warning("%s: it runs in the reference engine, pull by pull", lack)
+    return "reference"
 
 
-def _named(spec: PolicySpec) -> tuple[str, Mapping[str, Any]]:
-    if isinstance(spec, str):
-        return spec, {}
-    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
-        return spec
-    raise InvalidInput(f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}).')
+def check_goal(runs: int | str, max_runs: int | None) -> None:
+    """Refuses what ``simulate`` does not take as ``runs`` and ``max_runs``."""
+    _Goal(runs, max_runs)
 
 
-def informed_options(name: str, options: Mapping[str, Any], bandit: Bandit) -> dict[str, Any]:
-    """Returns the options with the true complexity filled in for a policy that must be told it, as the oracle ``ape-fb``."""
-    if "complexity" in policy_options(name) and "exploration" not in options:
-        return {"complexity": bandit.complexity, **options}
-    return {**options}
+class _Goal:
+    """How many runs are wanted, as a function of what has been counted: the same for any number of workers."""
 
+    def __init__(self, runs: int | str, max_runs: int | None) -> None:
+        self._precision: float | None = None
+        if isinstance(runs, str):
+            kind, _, text = runs.partition(":")
+            number = text.removesuffix("%")
+            try:
+                self._precision = float(number) / (100 if text.endswith("%") else 1)
+            except ValueError:
+                self._precision = math.nan
+            if kind != "until" or not 0 < self._precision < math.inf:
+                raise InvalidInput(
+                    f'runs={runs!r} is neither a number of runs nor a precision, such as "until:0.1" or "until:10%".'
+                )
+            self._most = MAX_RUNS if max_runs is None else check_integer(max_runs, "max_runs", minimum=1)
+        else:
+            if max_runs is not None:
+                raise InvalidInput(f'max_runs={max_runs!r} goes with runs="until:...", and runs={runs!r} is a number.')
+            self._most = check_integer(runs, "runs", minimum=1)
 
-def _budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ...]:
-    if given is None:
-        if bandit.budget is None:
-            raise InvalidInput("budgets= is missing, and this bandit has no budget of its own; say budgets=[500, 1000].")
-        given = bandit.budget
-    one = isinstance(given, np.ndarray) and given.ndim == 0
-    several = given if isinstance(given, Iterable) and not one else (given,)
-    T = tuple(check_integer(budget, "budgets", minimum=0) for budget in several)
-    if not T or len(set(T)) != len(T):
-        raise InvalidInput(f"budgets={list(T)} must name at least one budget, and none twice.")
-    return T
+    def runs_after(self, curve: ErrorCurve) -> int:
+        """How many more runs to make now; 0 when it is enough."""
+        return self.expected(curve) - curve.runs
+
+    def expected(self, curve: ErrorCurve) -> int:
+        """How many runs in all it looks like now."""
+        if self._precision is None:
+            return self._most
+        if curve.runs == 0:
+            return min(1000, self._most)
+        worst = float(curve.precision().max())
+        if worst <= self._precision or curve.runs >= self._most:
+            return curve.runs
+        # The width of an interval falls like one over the square root; a rate that has not shown yet asks for four times as many.
+        factor = min(4.0, 1.05 * (worst / self._precision) ** 2)
+        return min(math.ceil(curve.runs * max(factor, 1.05)), self._most)
 
 
 def _seed(rng: Seed) -> tuple[int, ...]:
@@ -146,11 +241,14 @@ def _seed(rng: Seed) -> tuple[int, ...]:
 
 
 class _Pieces:
-    """The runs cut into pieces, each about as long as ``PIECE_SECONDS``; where the cuts are does not change the result."""
+    """The runs cut into pieces, each about as long as ``PIECE_SECONDS``; where the cuts are does not change the result.
 
-    def __init__(self, seed: tuple[int, ...], first: int, last: int) -> None:
-        self._seed, self._next, self._last = seed, first, last
-        self._size = 1
+    Pieces are multiples of ``grain``, the number of runs that advance together.
+    """
+
+    def __init__(self, seed: tuple[int, ...], first: int, last: int, *, grain: int) -> None:
+        self._seed, self._next, self._last, self._grain = seed, first, last, grain
+        self._size = grain
 
     def take(self) -> Span | None:
         """The next piece, None when all are taken."""
@@ -162,36 +260,70 @@ class _Pieces:
 
     def learn(self, runs: int, seconds: float) -> None:
         """Sizes the pieces to come by how long one took."""
-        self._size = max(1, min(2 * runs, int(runs * PIECE_SECONDS / max(seconds, 1e-9))))
+        wanted = min(4 * runs, int(runs * PIECE_SECONDS / max(seconds, 1e-9)), LARGEST_PIECE)
+        self._size = max(1, wanted // self._grain) * self._grain
 
 
-def _in_turn(runner: Runner, pieces: _Pieces) -> Generator[ErrorCurve]:
+# How the pieces are shared out: each way yields spans with their totals, in any order.
+
+Finished: TypeAlias = Generator[tuple[Span, IntArray]]
+
+
+def _shared_out(task: Task, engine: str, pieces: _Pieces, workers: int | None, executor: Executor | None) -> Finished:
+    if executor is not None:
+        return _submitted(task, engine, pieces, executor, workers or 2 * _cores())
+    n = (_cores() if engine == "compiled" else 1) if workers is None else workers
+    if n == 1:
+        return _in_turn(task, engine, pieces)
+    return _in_threads(task, engine, pieces, n) if engine == "compiled" else _in_processes(task, engine, pieces, n)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _in_turn(task: Task, engine: str, pieces: _Pieces) -> Finished:
     while (span := pieces.take()) is not None:
-        began = time.perf_counter()
-        curve = runner.span(span)
-        pieces.learn(curve.runs, time.perf_counter() - began)
-        yield curve
+        tallies, seconds = run_piece(task, engine, span)
+        pieces.learn(span.last - span.first, seconds)
+        yield span, tallies
 
 
-def _in_processes(runner: Runner, pieces: _Pieces, workers: int) -> Generator[ErrorCurve]:
-    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(runner,))
-    waiting: set[Future[tuple[ErrorCurve, float]]] = set()
+def _in_threads(task: Task, engine: str, pieces: _Pieces, workers: int) -> Finished:
+    _runner(task, engine)  # compiled once, here
+    with ThreadPoolExecutor(workers) as pool:
+        yield from _submitted(task, engine, pieces, pool, workers + 1)
+
+
+def _in_processes(task: Task, engine: str, pieces: _Pieces, workers: int) -> Finished:
+    pool = ProcessPoolExecutor(workers, initializer=_start_worker)
     try:
-        while True:
-            while len(waiting) <= workers and (span := pieces.take()) is not None:
-                waiting.add(pool.submit(_work, span))
-            if not waiting:
-                break
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in finished:
-                curve, seconds = future.result()
-                pieces.learn(curve.runs, seconds)
-                yield curve
+        yield from _submitted(task, engine, pieces, pool, workers + 1)
     except BaseException:
         _kill_workers(pool)
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _submitted(task: Task, engine: str, pieces: _Pieces, executor: Executor, most: int) -> Finished:
+    """Keeps so many pieces with an executor until all are finished; those not begun are called back if this is ended."""
+    waiting: dict[Future[tuple[IntArray, float]], Span] = {}
+    try:
+        while True:
+            while len(waiting) < most and (span := pieces.take()) is not None:
+                waiting[executor.submit(run_piece, task, engine, span)] = span
+            if not waiting:
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                span = waiting.pop(future)
+                tallies, seconds = future.result()
+                pieces.learn(span.last - span.first, seconds)
+                yield span, tallies
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def _kill_workers(pool: ProcessPoolExecutor) -> None:
@@ -200,13 +332,7 @@ def _kill_workers(pool: ProcessPoolExecutor) -> None:
         process.terminate()
 
 
-_worker: Runner
-"""In a worker process, what it runs; sent once, so that it can remember hypervolumes from piece to piece."""
-
-
-def _start_worker(runner: Runner) -> None:
-    global _worker
-    _worker = runner
+def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends the workers
     threading.Thread(target=_follow_parent, daemon=True).start()
 
@@ -218,7 +344,31 @@ def _follow_parent() -> None:
         os._exit(1)
 
 
-def _work(span: Span) -> tuple[ErrorCurve, float]:
+# What a worker does, whatever it is.
+
+
+def run_piece(task: Task, engine: str, span: Span) -> tuple[IntArray, float]:
+    """Returns the totals of a span of runs, and the seconds it took."""
+    runner = _runner(task, engine)
     began = time.perf_counter()
-    curve = _worker.span(span)
-    return curve, time.perf_counter() - began
+    tallies = runner.span(span)
+    return tallies, time.perf_counter() - began
+
+
+class _Runner(Protocol):
+    def span(self, span: Span) -> IntArray: ...
+
+
+_runners: OrderedDict[tuple[str, str], _Runner] = OrderedDict()
+"""The latest runners of this process, which have prepared tables and remember hypervolumes."""
+
+
+def _runner(task: Task, engine: str) -> _Runner:
+    key = (task.identity, engine)
+    runner = _runners.get(key)
+    if runner is None:
+        runner = CompiledRunner(task) if engine == "compiled" else ReferenceRunner(task)
+        _runners[key] = runner
+        while len(_runners) > 4:
+            _runners.popitem(last=False)
+    return runner

@@ -44,6 +44,10 @@ class ErrorCurve:
     """Of the bandit: curves of bandits that differ in means or noise do not add up, whatever their names."""
     policy: str
     options: Mapping[str, Any]
+    scale: tuple[float, ...] | None
+    """What each objective was divided by before the policy saw it, if it was."""
+    engine: str
+    """"compiled" or "reference", which number their random numbers differently."""
     budgets: tuple[int, ...]
     tallies: IntArray
     """``(n_budgets, len(TALLIES))`` totals."""
@@ -122,11 +126,17 @@ class ErrorCurve:
         limits = [binomtest(int(n), self.runs).proportion_ci(level, method=scipy_name) for n in counts]
         return np.array([(limit.low, limit.high) for limit in limits])
 
+    def precision(self, level: float = 0.95) -> FloatArray:
+        """Returns how far the interval of the error rate reaches to either side, as a part of the rate; infinite without error."""
+        widths = np.diff(self.interval(level), axis=1)[:, 0] / 2
+        with np.errstate(divide="ignore"):
+            return np.where(self.errors > 0, widths / self.rate, np.inf)
+
     def __add__(self, other: ErrorCurve) -> ErrorCurve:
         """Puts together different runs of the same policy on the same instance at the same budgets."""
         if not isinstance(other, ErrorCurve):
             return NotImplemented
-        for what in ("instance", "digest", "policy", "options", "budgets"):
+        for what in ("instance", "digest", "policy", "options", "scale", "engine", "budgets"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise InvalidInput(f"curves of {what} {mine!r} and {theirs!r} are different things and do not add up.")
@@ -149,6 +159,8 @@ class ErrorCurve:
             "digest": self.digest,
             "policy": self.policy,
             "options": dict(self.options),
+            "scale": None if self.scale is None else list(self.scale),
+            "engine": self.engine,
             "runs": self.runs,
             "spans": [{"seed": list(span.seed), "first": span.first, "last": span.last} for span in self.spans],
             "budgets": [
@@ -158,6 +170,7 @@ class ErrorCurve:
                     "rate": float(self.rate[i]),
                     "low": float(interval[i, 0]),
                     "high": float(interval[i, 1]),
+                    "upper_limit": None if self.errors[i] else float(interval[i, 1]),
                     "pulls": float(self.pulls[i]),
                     "rounds": float(self.rounds[i]),
                     "hypervolume": None if np.isnan(self.hypervolume[i]) else float(self.hypervolume[i]),
@@ -176,6 +189,8 @@ class ErrorCurve:
                 digest=record["digest"],
                 policy=record["policy"],
                 options=dict(record["options"]),
+                scale=None if record["scale"] is None else tuple(record["scale"]),
+                engine=record["engine"],
                 budgets=tuple(row["budget"] for row in record["budgets"]),
                 tallies=np.array([row["tallies"] for row in record["budgets"]], dtype=np.int64),
                 spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
@@ -193,7 +208,8 @@ class ErrorCurve:
     def rows(self) -> list[dict[str, Any]]:
         """Returns one flat row per budget: what a CSV file or a data frame holds."""
         record = self.to_dict()
-        head = {name: record[name] for name in ("instance", "policy", "options", "runs")}
+        head = {name: record[name] for name in ("instance", "policy", "options", "scale", "engine", "runs")}
+        head["scale"] = " ".join(map(str, self.scale or ()))
         head["options"] = " ".join(f"{key}={value}" for key, value in self.options.items())
         return [{**head, **{key: cell for key, cell in row.items() if key != "tallies"}} for row in record["budgets"]]
 

@@ -1,0 +1,195 @@
+"""The compiled engine: bandits and policies become arrays, kernels run, answers are counted."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, IntArray
+from paretopick.bandits import Bandit, Bernoulli, Gaussian
+from paretopick.policies.ape import APEFB, AdaptiveAPEFB, PublishedAdaptiveAPEFB
+from paretopick.policies.apt import APT
+from paretopick.policies.base import Policy
+from paretopick.policies.ege import EGE
+from paretopick.simulation.results import Span
+from paretopick.simulation.scores import Judge
+from paretopick.simulation.tasks import Task
+
+if TYPE_CHECKING:
+    from paretopick.simulation.kernels.noises import Noise
+    from paretopick.simulation.kernels.randoms import Key
+
+log = logging.getLogger("paretopick")
+
+PATIENCE = 1.5
+"""Seconds that the first call of a kernel may take before it is said that it is being compiled; from the cache it takes less."""
+
+
+def has_kernel(task: Task) -> bool:
+    """Whether a task can run compiled: its policy is of a class that has a kernel, and so has its noise."""
+    return type(task.player(task.budgets[0])) in KERNELS and type(task.bandit.noise) in (Gaussian, Bernoulli)
+
+
+class CompiledRunner:
+    """Runs of one policy on one bandit at several budgets, in kernels."""
+
+    engine = "compiled"
+
+    def __init__(self, task: Task) -> None:
+        self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)
+        with _patience():
+            self._sweep = KERNELS[type(task.player(task.budgets[0]))](task)
+            self._sweep(_key((0,)), 0, 0)  # compiles, or reads from the cache
+
+    def span(self, span: Span) -> IntArray:
+        """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone."""
+        answers = self._sweep(_key(span.seed), span.first, span.last)
+        return np.array([self._judge.tally(*answer) for answer in answers])
+
+
+def _key(seed: tuple[int, ...]) -> Key:
+    from paretopick.simulation.kernels.randoms import Key
+
+    entropy, *key = seed
+    return Key(*np.random.SeedSequence(entropy, spawn_key=key).generate_state(2, np.uint64))
+
+
+# One function for each kernel. It turns a task into arrays and returns what makes runs: a function of the key of the seed and of
+# the first and the last run that returns, for each budget, the answers, the pulls and the rounds of each run.
+
+Sweep = Callable[["Key", int, int], list[tuple[Any, IntArray, IntArray]]]
+
+
+def _ege(task: Task) -> Sweep:
+    from paretopick.simulation.kernels import ege, one_by_one
+
+    plans = []
+    for budget in task.budgets:
+        player = task.player(budget)
+        assert isinstance(player, EGE)
+        pulls = np.array(player.schedule.pulls, dtype=np.int64)
+        columns, column = np.unique(pulls, return_inverse=True)
+        plan = one_by_one.Plan(
+            np.array(player.schedule.active, dtype=np.int64), pulls, column.astype(np.int64), player.max_arms or 0
+        )
+        plans.append((_noise(task, columns), plan))
+
+    def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
+        results = []
+        for noise, plan in plans:
+            outcome = _outcome(last - first, noise.n_arms)
+            ege.run_ege(noise, plan, seed, first, last, ege.make_memory(noise), outcome)
+            results.append(tuple(outcome))
+        return results
+
+    return sweep
+
+
+def _ape(task: Task) -> Sweep:
+    from paretopick.simulation.kernels import ape
+
+    noise = _noise(task)
+    variants: dict[type[Policy], int] = {APEFB: ape.FIXED, AdaptiveAPEFB: ape.ADAPTIVE, PublishedAdaptiveAPEFB: ape.PUBLISHED}
+    plans = []
+    for budget in task.budgets:
+        player = task.player(budget)
+        assert isinstance(player, APEFB | AdaptiveAPEFB | PublishedAdaptiveAPEFB)
+        scale = player.exploration if isinstance(player, APEFB) else player.c
+        plans.append((variants[type(player)], scale, budget))
+
+    def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
+        results = []
+        for variant, scale, budget in plans:
+            outcome = _outcome(last - first, noise.n_arms)
+            ape.run_ape(noise, variant, scale, budget, seed, first, last, ape.make_memory(noise), outcome)
+            results.append(tuple(outcome))
+        return results
+
+    return sweep
+
+
+def _apt(task: Task) -> Sweep:
+    from paretopick.simulation.kernels import apt
+
+    noise = _noise(task)
+    player = task.player(task.budgets[0])
+    assert isinstance(player, APT)
+    batch, gamma, initial = player.batch, player.gamma, player.initial
+    order = np.argsort(task.budgets)
+    budgets = np.array(task.budgets, dtype=np.int64)[order]
+
+    def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
+        n = last - first
+        answers = np.zeros((n, len(budgets), -(-noise.n_arms // 64)), dtype=np.uint64)
+        apt.run_apt(noise, batch, gamma, initial, budgets, seed, first, last, apt.make_memory(noise), answers)
+        rounds = 1 - (initial * noise.n_arms - budgets) // batch
+        results: list[Any] = [None] * len(budgets)
+        for place, at in enumerate(order):
+            results[at] = (answers[:, place], np.full(n, budgets[place]), np.full(n, rounds[place]))
+        return results
+
+    return sweep
+
+
+KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
+    EGE: _ege,
+    APEFB: _ape,
+    AdaptiveAPEFB: _ape,
+    PublishedAdaptiveAPEFB: _ape,
+    APT: _apt,
+}
+"""The classes of policies that have a kernel."""
+
+
+def _outcome(n_runs: int, n_arms: int) -> Any:
+    from paretopick.simulation.kernels.one_by_one import Outcome
+
+    return Outcome(
+        np.zeros((n_runs, -(-n_arms // 64)), dtype=np.uint64), np.zeros(n_runs, dtype=np.int64), np.zeros(n_runs, dtype=np.int64)
+    )
+
+
+def _noise(task: Task, columns: IntArray | None = None) -> Noise:
+    """The bandit as the kernels see it, divided by the scale; ``columns`` are the numbers of pulls whose sums are drawn."""
+    from paretopick.simulation.kernels import noises
+    from paretopick.simulation.kernels.binomials import make_tables, no_tables
+
+    K, D = task.bandit.means.shape
+    scale = np.ones(D) if task.scale is None else task.scale
+    if isinstance(task.bandit.noise, Bernoulli):
+        chances = task.bandit.means.ravel().copy()  # an array that is read-only would be another type, and compiled for
+        tables = no_tables() if columns is None else make_tables(columns, chances)
+        return noises.Noise(noises.BERNOULLI, K, D, chances, 1.0 / scale, tables)
+    kind, factors = _gaussian(task.bandit, scale)
+    return noises.Noise(kind, K, D, (task.bandit.means / scale).ravel(), factors, no_tables())
+
+
+def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:
+    """The kind of Gaussian noise, and what standard normals are multiplied by."""
+    from paretopick.simulation.kernels import noises
+
+    assert isinstance(bandit.noise, Gaussian)
+    K, D = bandit.means.shape
+    root = bandit.noise.root
+    if bandit.noise.cov is None:
+        return noises.DIAGONAL, np.broadcast_to(root, (D,)) / scale
+    return noises.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel()
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Says what takes so long, if it does."""
+    notice = threading.Timer(
+        PATIENCE, log.warning, ["compiling the simulation kernels, which takes up to half a minute once; they are kept on disk"]
+    )
+    notice.daemon = True
+    notice.start()
+    try:
+        yield
+    finally:
+        notice.cancel()

@@ -1,0 +1,36 @@
+"""Compiled simulation: arrays in, arrays out. Only the engine's ``compiled`` module imports this package, when a run starts.
+
+=================  =====================================================================
+``lanes``          vectors of eight numbers, which everything below is written with
+``randoms``        random words and normals by counter
+``binomials``      sums of Bernoulli pulls
+``noises``         pulls of many arms at once, or of one arm
+``fronts``         Pareto set and gaps of one run, eight arms side by side
+``one_by_one``     EGE, one run at a time
+``pivots``         Pareto sets and gaps of eight runs side by side
+``side_by_side``   EGE, eight runs side by side
+``ege``            the kernel of EGE, which chooses between the two
+``sequential``     what the policies that pull one arm at a time share
+``ape``, ``apt``   their kernels
+=================  =====================================================================
+
+Functions marked ``@kernel`` are called from Python and cached on disk. To see whether the cache is still good Numba looks at the
+file of the function alone; ``SOURCES``, the default of an argument of every kernel, makes it look at all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+
+SOURCES = int.from_bytes(
+    hashlib.sha256(
+        b"".join(
+            entry.read_bytes()
+            for entry in sorted(files(__name__).iterdir(), key=lambda entry: entry.name)
+            if entry.name.endswith(".py")
+        )
+    ).digest()[:7],
+    "big",
+)
+"""A number that changes with any source file of the kernels."""

@@ -1,0 +1,44 @@
+"""The kernel of Empirical Gap Elimination with any schedule (Algorithm 1), and of EGE-SR-k (Algorithm 2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.lanes import WIDTH, kernel
+from paretopick.simulation.kernels.noises import Noise
+from paretopick.simulation.kernels.one_by_one import Alone, make_alone, run_alone
+from paretopick.simulation.kernels.pivots import MOST_ARMS
+from paretopick.simulation.kernels.randoms import run_key
+from paretopick.simulation.kernels.side_by_side import Together, make_together, run_together
+
+SIDE_BY_SIDE = 512
+"""Up to this many arms eight runs advance together; with more, what they work in leaves the cache."""
+
+assert SIDE_BY_SIDE <= MOST_ARMS
+
+
+class Memory(NamedTuple):
+    """What the runs work in; without ``side_by_side`` it is too small for eight."""
+
+    side_by_side: bool
+    together: Together
+    alone: Alone
+
+
+def make_memory(noise: Noise, *, side_by_side: bool | None = None) -> Memory:
+    """Memory for runs side by side, or for one after the other, which gives the same; by default for what is faster."""
+    together = noise.n_arms <= SIDE_BY_SIDE if side_by_side is None else side_by_side
+    return Memory(together, make_together(noise, noise.n_arms if together else 1), make_alone(noise))
+
+
+@kernel
+def run_ege(noise, plan, seed, first, last, memory, outcome, sources=SOURCES):
+    """Makes the runs ``first`` to ``last - 1``."""
+    if memory.side_by_side:
+        for run in range(first, last, WIDTH):
+            n_runs = min(WIDTH, last - run)
+            run_together(noise, plan, seed, run, n_runs, memory.together, memory.alone, outcome, run - first)
+    else:
+        for run in range(first, last):
+            run_alone(noise, plan, run_key(seed, run), memory.alone, outcome, run - first)

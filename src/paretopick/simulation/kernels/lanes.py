@@ -1,0 +1,321 @@
+"""Vectors of eight numbers as values inside compiled functions, for loops that the compiler would not vectorise well itself.
+
+Three types: ``Lanes`` of float64, ``Words`` of uint64, ``Mask`` of truth values. They live in registers, in compiled code
+alone: read with ``load``, written with ``store``, combined with the usual operators lane by lane. Nothing here rounds differently
+from the same operation on one number, so a result does not depend on how wide the processor's registers are.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.np.arrayobj import make_array
+from numpy.typing import NDArray
+
+_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False}
+"""Functions that own no memory count no references, which in the innermost loops would take longer than the work."""
+
+_ONLY_COMPILED: dict[str, Any] = {**_WITHOUT_MEMORY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+inner = njit(**_ONLY_COMPILED)
+"""For functions that only compiled functions call."""
+
+inlined = njit(forceinline=True, **_ONLY_COMPILED)
+"""The same, copied into whoever calls them."""
+
+kernel = njit(cache=True, nogil=True, **_WITHOUT_MEMORY)
+"""For the functions that Python calls: kept on disk, and other threads run meanwhile."""
+
+pasted = njit(inline="always")
+"""For functions that are called in one place: never compiled by themselves."""
+
+WIDTH = 8
+"""Lanes of a vector; arrays that are read as vectors are padded to a multiple of it."""
+
+
+def float_memory(n: int) -> NDArray[np.float64]:
+    """A flat array of n float64, all 0, that begins where a vector may: other vectors would straddle two lines of the cache."""
+    memory = np.zeros(n + WIDTH)
+    skip = -memory.ctypes.data // memory.itemsize % WIDTH
+    return memory[skip : skip + n]
+
+
+def word_memory(n: int) -> NDArray[np.uint64]:
+    """The same of uint64."""
+    return float_memory(n).view(np.uint64)
+
+
+class _VectorType(types.Type):
+    """A vector whose lanes are of an LLVM type."""
+
+    def __init__(self, name: str, lane: ir.Type) -> None:
+        self.vector = ir.VectorType(lane, WIDTH)
+        super().__init__(name=name)
+
+
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: _VectorType) -> None:
+        super().__init__(manager, kind, kind.vector)
+
+
+register_model(_VectorType)(_VectorModel)
+
+LANES = _VectorType("Lanes", ir.DoubleType())
+WORDS = _VectorType("Words", ir.IntType(64))
+MASK = _VectorType("Mask", ir.IntType(1))
+_OF_SCALAR = {types.float64: LANES, types.uint64: WORDS}
+
+
+# Operators: for each, the types of both operands, the type of the result, and the instruction.
+
+
+def _compare(sign: str) -> Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]:
+    return lambda builder, a, b: builder.fcmp_ordered(sign, a, b)
+
+
+_OPERATORS = [
+    (operator.add, LANES, LANES, ir.IRBuilder.fadd),
+    (operator.sub, LANES, LANES, ir.IRBuilder.fsub),
+    (operator.mul, LANES, LANES, ir.IRBuilder.fmul),
+    (operator.truediv, LANES, LANES, ir.IRBuilder.fdiv),
+    (operator.lt, LANES, MASK, _compare("<")),
+    (operator.le, LANES, MASK, _compare("<=")),
+    (operator.gt, LANES, MASK, _compare(">")),
+    (operator.ge, LANES, MASK, _compare(">=")),
+    (operator.eq, LANES, MASK, _compare("==")),
+    (operator.add, WORDS, WORDS, ir.IRBuilder.add),
+    (operator.mul, WORDS, WORDS, ir.IRBuilder.mul),
+    (operator.xor, WORDS, WORDS, ir.IRBuilder.xor),
+    (operator.and_, WORDS, WORDS, ir.IRBuilder.and_),
+    (operator.or_, WORDS, WORDS, ir.IRBuilder.or_),
+    (operator.lshift, WORDS, WORDS, ir.IRBuilder.shl),
+    (operator.rshift, WORDS, WORDS, ir.IRBuilder.lshr),
+    (operator.eq, WORDS, MASK, lambda builder, a, b: builder.icmp_unsigned("==", a, b)),
+    (operator.and_, MASK, MASK, ir.IRBuilder.and_),
+    (operator.or_, MASK, MASK, ir.IRBuilder.or_),
+    (operator.xor, MASK, MASK, ir.IRBuilder.xor),
+]
+
+
+def _register_operator(
+    symbol: Callable[..., Any], operands: _VectorType, result: _VectorType, instruction: Callable[..., ir.Value]
+) -> None:
+    @infer_global(symbol)
+    class Typing(AbstractTemplate):
+        def generic(self, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
+            return signature(result, operands, operands) if args == (operands, operands) else None
+
+    @lower_builtin(symbol, operands, operands)
+    def lower(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[ir.Value, ir.Value]) -> ir.Value:
+        return instruction(builder, *args)
+
+
+for _row in _OPERATORS:
+    _register_operator(*_row)
+
+
+@infer_global(operator.invert)
+class _Invert(AbstractTemplate):
+    def generic(self, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
+        return signature(MASK, MASK) if args == (MASK,) else None
+
+
+@lower_builtin(operator.invert, MASK)
+def _lower_invert(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[ir.Value]) -> ir.Value:
+    return builder.not_(args[0])
+
+
+# Memory.
+
+
+def _pointer(context: Any, builder: ir.IRBuilder, array_type: Any, array: ir.Value, index: ir.Value) -> tuple[ir.Value, int]:
+    data = make_array(array_type)(context, builder, array).data
+    vector = _OF_SCALAR[array_type.dtype].vector
+    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer()), 8
+
+
+@intrinsic
+def load(typingctx: Any, array: Any, index: Any) -> Any:
+    """``array[index : index + 8]`` of a flat array of float64 or uint64."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        pointer, alignment = _pointer(context, builder, sig.args[0], *args)
+        return builder.load(pointer, align=alignment)
+
+    return _OF_SCALAR[array.dtype](array, types.intp), codegen
+
+
+@intrinsic
+def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + 8] = value``."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        pointer, alignment = _pointer(context, builder, sig.args[0], *args[:2])
+        builder.store(args[2], pointer, align=alignment)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, value), codegen
+
+
+@intrinsic
+def gather(typingctx: Any, array: Any, places: Any) -> Any:
+    """The elements of a flat array of float64 or uint64 at the places that Words hold."""
+    kind = _OF_SCALAR[array.dtype]
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        data = make_array(sig.args[0])(context, builder, args[0]).data
+        result = ir.Constant(kind.vector, ir.Undefined)
+        for lane in range(WIDTH):
+            at = ir.Constant(ir.IntType(32), lane)
+            place = builder.extract_element(args[1], at)
+            result = builder.insert_element(result, builder.load(builder.gep(data, [place])), at)
+        return result
+
+    return kind(array, WORDS), codegen
+
+
+# Functions of vectors.
+
+
+def _splat(builder: ir.IRBuilder, value: ir.Value, vector: ir.VectorType) -> ir.Value:
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
+
+
+@intrinsic
+def spread(typingctx: Any, value: Any) -> Any:
+    """The number in every lane: a float64 as Lanes, a uint64 as Words."""
+    result = _OF_SCALAR[value]
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        return _splat(builder, args[0], result.vector)
+
+    return result(value), codegen
+
+
+@intrinsic
+def lane_numbers(typingctx: Any) -> Any:
+    """0 to 7 as Words."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        return ir.Constant(WORDS.vector, list(range(WIDTH)))
+
+    return WORDS(), codegen
+
+
+@intrinsic
+def larger(typingctx: Any, a: Any, b: Any) -> Any:
+    """The larger of two in each lane; b where they are equal."""
+    return LANES(LANES, LANES), lambda context, builder, sig, args: _extreme(builder, ">", *args)
+
+
+@intrinsic
+def smaller(typingctx: Any, a: Any, b: Any) -> Any:
+    """The smaller of two in each lane; b where they are equal."""
+    return LANES(LANES, LANES), lambda context, builder, sig, args: _extreme(builder, "<", *args)
+
+
+def _extreme(builder: ir.IRBuilder, sign: str, a: ir.Value, b: ir.Value) -> ir.Value:
+    return builder.select(builder.fcmp_ordered(sign, a, b), a, b)
+
+
+@intrinsic
+def largest(typingctx: Any, a: Any) -> Any:
+    """The largest lane as one float64."""
+    return types.float64(LANES), lambda context, builder, sig, args: _reduced(builder, ">", args[0])
+
+
+@intrinsic
+def smallest(typingctx: Any, a: Any) -> Any:
+    """The smallest lane as one float64."""
+    return types.float64(LANES), lambda context, builder, sig, args: _reduced(builder, "<", args[0])
+
+
+def _reduced(builder: ir.IRBuilder, sign: str, a: ir.Value) -> ir.Value:
+    places = ir.VectorType(ir.IntType(32), WIDTH)
+    for step in (4, 2, 1):
+        folded = builder.shuffle_vector(a, a, ir.Constant(places, [(lane + step) % WIDTH for lane in range(WIDTH)]))
+        a = _extreme(builder, sign, a, folded)
+    return builder.extract_element(a, ir.Constant(ir.IntType(32), 0))
+
+
+@intrinsic
+def choose(typingctx: Any, mask: Any, a: Any, b: Any) -> Any:
+    """A where the mask holds, else b."""
+    return a(MASK, a, a), lambda context, builder, sig, args: builder.select(*args)
+
+
+@intrinsic
+def fused(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+    """``a b + c``, rounded once, on every machine."""
+    return LANES(LANES, LANES, LANES), lambda context, builder, sig, args: _call(builder, "llvm.fma.v8f64", args)
+
+
+@intrinsic
+def square_root(typingctx: Any, a: Any) -> Any:
+    """The square root of each lane."""
+    return LANES(LANES), lambda context, builder, sig, args: _call(builder, "llvm.sqrt.v8f64", args)
+
+
+def _call(builder: ir.IRBuilder, name: str, args: Any) -> ir.Value:
+    kind = ir.FunctionType(LANES.vector, [LANES.vector] * len(args))
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+
+@intrinsic
+def as_lanes(typingctx: Any, words: Any) -> Any:
+    """The same bits read as float64."""
+    return LANES(WORDS), lambda context, builder, sig, args: builder.bitcast(args[0], LANES.vector)
+
+
+@intrinsic
+def as_words(typingctx: Any, lanes: Any) -> Any:
+    """The same bits read as uint64."""
+    return WORDS(LANES), lambda context, builder, sig, args: builder.bitcast(args[0], WORDS.vector)
+
+
+@intrinsic
+def bits(typingctx: Any, mask: Any) -> Any:
+    """The mask as a whole number, lane 0 in the lowest bit."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        return builder.zext(builder.bitcast(args[0], ir.IntType(WIDTH)), ir.IntType(64))
+
+    return types.int64(MASK), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx: Any, word: Any) -> Any:
+    """The place of the lowest bit that is set in a whole number that is not 0."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def split_word(typingctx: Any, word: Any, n: Any) -> Any:
+    """``word * n`` in 128 bits: the high half, which is uniform below n for a random word, and the low half."""
+    wide, narrow = ir.IntType(128), ir.IntType(64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), narrow)
+        return context.make_tuple(builder, sig.return_type, [high, builder.trunc(product, narrow)])
+
+    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), codegen
+
+
+@intrinsic
+def count_bits(typingctx: Any, word: Any) -> Any:
+    """How many bits are set."""
+    return types.int64(types.int64), lambda context, builder, sig, args: builder.ctpop(args[0])

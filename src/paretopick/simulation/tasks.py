@@ -1,0 +1,132 @@
+"""What is to be simulated: one policy on one bandit at several budgets, checked before any run starts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from paretopick._arrays import FloatArray, IntArray, check_flag, check_integer, frozen
+from paretopick.bandits import Bandit
+from paretopick.errors import InvalidInput
+from paretopick.policies import check_options, plain_options, policy, policy_options
+from paretopick.policies.base import Policy
+from paretopick.simulation.results import ErrorCurve, Span
+from paretopick.theory.complexity import complexity
+
+PolicySpec: TypeAlias = str | tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One policy on one bandit at several budgets."""
+
+    bandit: Bandit
+    policy: str
+    options: Mapping[str, Any]
+    budgets: tuple[int, ...]
+    scale: FloatArray | None
+    hypervolume: bool
+
+    @cached_property
+    def identity(self) -> str:
+        """A text that is equal for tasks that are equal."""
+        scale = None if self.scale is None else self.scale.tolist()
+        parts = [self.bandit.name, self.bandit.digest, self.policy, self.options, self.budgets, scale, self.hypervolume]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def player(self, budget: int) -> Policy:
+        """Returns a fresh policy."""
+        size = {"n_arms": self.bandit.n_arms, "n_objectives": self.bandit.n_objectives}
+        return policy(self.policy, **size, budget=budget, **self.options)
+
+    def curve(self, engine: str, tallies: IntArray, spans: tuple[Span, ...]) -> ErrorCurve:
+        """Returns the curve of counted runs."""
+        return ErrorCurve(
+            instance=self.bandit.name,
+            digest=self.bandit.digest,
+            policy=self.policy,
+            options=self.options,
+            scale=None if self.scale is None else tuple(self.scale.tolist()),
+            engine=engine,
+            budgets=self.budgets,
+            tallies=tallies,
+            spans=spans,
+        )
+
+
+def make_task(
+    bandit: Bandit,
+    spec: PolicySpec,
+    /,
+    *,
+    budgets: int | Iterable[int] | None = None,
+    scale: ArrayLike | None = None,
+    hypervolume: bool = True,
+) -> Task:
+    """Returns what is to be simulated; refuses a policy, an option or a budget that does not work."""
+    T = check_budgets(budgets, bandit)
+    name, options = _named(spec)
+    widths = check_scale(scale, bandit.n_objectives)
+    options = informed_options(name, options, bandit, scale=widths)
+    check_options(name, options)
+    task = Task(bandit, name, plain_options(options), T, widths, check_flag(hypervolume, "hypervolume"))
+    for budget in task.budgets:
+        task.player(budget)
+    return task
+
+
+def informed_options(name: str, options: Mapping[str, Any], bandit: Bandit, *, scale: FloatArray | None = None) -> dict[str, Any]:
+    """Returns the options with the true complexity filled in for a policy that must be told it, as the oracle ``ape-fb``.
+
+    It is that of the objectives as the policy sees them, divided by their scale.
+    """
+    if "complexity" in policy_options(name) and "exploration" not in options:
+        known = bandit.complexity if scale is None else complexity(bandit.means / scale)
+        return {"complexity": known, **options}
+    return {**options}
+
+
+def check_scale(scale: ArrayLike | None, n_objectives: int) -> FloatArray | None:
+    """Returns what each objective is divided by as one number per objective, or None; refuses what is not positive."""
+    if scale is None:
+        return None
+    try:
+        widths = np.array(scale, dtype=np.float64)
+    except (TypeError, ValueError):
+        widths = np.empty(0)
+    if widths.shape not in ((), (n_objectives,)) or not (np.isfinite(widths) & (widths > 0)).all():
+        raise InvalidInput(
+            f"scale={scale!r} must be one positive number, or {n_objectives}, one per objective: what each is divided by."
+        )
+    return frozen(np.broadcast_to(widths, (n_objectives,)).copy())
+
+
+def _named(spec: PolicySpec) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(spec, str):
+        return spec, {}
+    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
+        return spec
+    raise InvalidInput(f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}).')
+
+
+def check_budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ...]:
+    """Returns the budgets, by default the bandit's own; refuses none at all and one named twice."""
+    if not isinstance(bandit, Bandit):
+        raise InvalidInput(f"bandit={bandit!r} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
+    if given is None:
+        if bandit.budget is None:
+            raise InvalidInput("budgets= is missing, and this bandit has no budget of its own; say budgets=[500, 1000].")
+        given = bandit.budget
+    one = isinstance(given, np.ndarray) and given.ndim == 0
+    several = given if isinstance(given, Iterable) and not one else (given,)
+    T = tuple(check_integer(budget, "budgets", minimum=0) for budget in several)
+    if not T or len(set(T)) != len(T):
+        raise InvalidInput(f"budgets={list(T)} must name at least one budget, and none twice.")
+    return T
