@@ -9,7 +9,8 @@ from paretopick.simulation.results import Span
 
 def curve(errors=(3, 0), runs=10, seed=1, first=0, budgets=(50, 100), **changes):
     rows = [[n, n, 2 * n, n, 45 * runs, 4 * runs, 900_000_000 * runs] for n in errors]
-    fields = {"instance": "x", "digest": "d", "policy": "ege-sr", "options": {}, "budgets": budgets, "tallies": np.array(rows)}
+    fields = {"instance": "x", "digest": "d", "policy": "ege-sr", "options": {}, "scale": None, "engine": "compiled"}
+    fields |= {"budgets": budgets, "tallies": np.array(rows)}
     return pp.ErrorCurve(**{**fields, **changes}, spans=(Span((seed,), first, first + runs),))
 
 

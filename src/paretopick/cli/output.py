@@ -74,7 +74,7 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, int | None], Callable[[int, int], None]]]:
-    """Yields a function that adds a bar with a name and a total, if known, and returns what moves it: a function of (done, total).
+    """Yields a function that adds a bar with a name and a total, if known, and returns what moves it to (done, total).
 
     On a terminal only; and without a thread of its own, since simulations fork.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -33,7 +33,7 @@ def command(
     seed: Seed = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one for each core.")] = None,
     scale: Annotated[
-        str | None, typer.Option(help="What objectives are divided by: one number, or one each with commas.")
+        str | None, typer.Option(help="What objectives are divided by: one number, or one each, with commas.")
     ] = None,
     engine: Annotated[str, typer.Option(help="auto, compiled, or reference (slow, pull by pull).")] = "auto",
     data: Data = None,
@@ -83,7 +83,7 @@ def command(
                     rng=seed,
                     workers=workers,
                     scale=widths,
-                    engine=engine,  # type: ignore[arg-type]  # simulate() checks it
+                    engine=cast(Any, engine),  # simulate() checks it
                     progress=advance,
                 )
                 curves.append((bandit, text, curve))

@@ -44,15 +44,16 @@ class CompiledRunner:
         self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)
         with _patience():
             self._sweep = KERNELS[type(task.player(task.budgets[0]))](task)
-            self._sweep(_key((0,)), 0, 0)  # compiles, or reads from the cache
+            self._sweep(seed_key((0,)), 0, 0)  # compiles, or reads from the cache
 
     def span(self, span: Span) -> IntArray:
         """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone."""
-        answers = self._sweep(_key(span.seed), span.first, span.last)
+        answers = self._sweep(seed_key(span.seed), span.first, span.last)
         return np.array([self._judge.tally(*answer) for answer in answers])
 
 
-def _key(seed: tuple[int, ...]) -> Key:
+def seed_key(seed: tuple[int, ...]) -> Key:
+    """Returns what stands for a seed in the kernels."""
     from paretopick.simulation.kernels.randoms import Key
 
     entropy, *key = seed
@@ -77,7 +78,7 @@ def _ege(task: Task) -> Sweep:
         plan = one_by_one.Plan(
             np.array(player.schedule.active, dtype=np.int64), pulls, column.astype(np.int64), player.max_arms or 0
         )
-        plans.append((_noise(task, columns), plan))
+        plans.append((kernel_noise(task, columns), plan))
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         results = []
@@ -93,7 +94,7 @@ def _ege(task: Task) -> Sweep:
 def _ape(task: Task) -> Sweep:
     from paretopick.simulation.kernels import ape
 
-    noise = _noise(task)
+    noise = kernel_noise(task)
     variants: dict[type[Policy], int] = {APEFB: ape.FIXED, AdaptiveAPEFB: ape.ADAPTIVE, PublishedAdaptiveAPEFB: ape.PUBLISHED}
     plans = []
     for budget in task.budgets:
@@ -116,7 +117,7 @@ def _ape(task: Task) -> Sweep:
 def _apt(task: Task) -> Sweep:
     from paretopick.simulation.kernels import apt
 
-    noise = _noise(task)
+    noise = kernel_noise(task)
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
     batch, gamma, initial = player.batch, player.gamma, player.initial
@@ -154,8 +155,8 @@ def _outcome(n_runs: int, n_arms: int) -> Any:
     )
 
 
-def _noise(task: Task, columns: IntArray | None = None) -> Noise:
-    """The bandit as the kernels see it, divided by the scale; ``columns`` are the numbers of pulls whose sums are drawn."""
+def kernel_noise(task: Task, columns: IntArray | None = None) -> Noise:
+    """Returns the bandit as the kernels see it, divided by the scale; ``columns`` are the numbers of pulls to draw sums of."""
     from paretopick.simulation.kernels import noises
     from paretopick.simulation.kernels.binomials import make_tables, no_tables
 

@@ -14,7 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from typing import Literal, Protocol, TypeAlias, overload
+from typing import Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,44 +42,28 @@ MAX_RUNS = 1_000_000
 """Where ``runs="until:..."`` ends if the target is not met, unless told otherwise."""
 
 
-@overload
-def simulate(
-    bandit: Bandit,
-    policy: PolicySpec,
-    /,
-    *,
-    budgets: int | Iterable[int] | None = ...,
-    runs: int | str = ...,
-    max_runs: int | None = ...,
-    rng: Seed = ...,
-    workers: int | None = ...,
-    executor: Executor | None = ...,
-    start: int = ...,
-    scale: ArrayLike | None = ...,
-    hypervolume: bool = ...,
-    engine: Engine = ...,
-    progress: Progress | None = ...,
-) -> ErrorCurve: ...
+class _Options(TypedDict, total=False):
+    """The keywords of ``simulate``."""
+
+    budgets: int | Iterable[int] | None
+    runs: int | str
+    max_runs: int | None
+    rng: Seed
+    workers: int | None
+    executor: Executor | None
+    start: int
+    scale: ArrayLike | None
+    hypervolume: bool
+    engine: Engine
+    progress: Progress | None
 
 
 @overload
-def simulate(
-    bandit: Bandit,
-    policy: list[PolicySpec],
-    /,
-    *,
-    budgets: int | Iterable[int] | None = ...,
-    runs: int | str = ...,
-    max_runs: int | None = ...,
-    rng: Seed = ...,
-    workers: int | None = ...,
-    executor: Executor | None = ...,
-    start: int = ...,
-    scale: ArrayLike | None = ...,
-    hypervolume: bool = ...,
-    engine: Engine = ...,
-    progress: Progress | None = ...,
-) -> list[ErrorCurve]: ...
+def simulate(bandit: Bandit, policy: PolicySpec, /, **options: Unpack[_Options]) -> ErrorCurve: ...
+
+
+@overload
+def simulate(bandit: Bandit, policy: list[PolicySpec], /, **options: Unpack[_Options]) -> list[ErrorCurve]: ...
 
 
 def simulate(

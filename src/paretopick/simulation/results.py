@@ -127,7 +127,7 @@ class ErrorCurve:
         return np.array([(limit.low, limit.high) for limit in limits])
 
     def precision(self, level: float = 0.95) -> FloatArray:
-        """Returns how far the interval of the error rate reaches to either side, as a part of the rate; infinite without error."""
+        """Returns how far the interval of the error rate reaches to either side, relative to the rate; infinite without error."""
         widths = np.diff(self.interval(level), axis=1)[:, 0] / 2
         with np.errstate(divide="ignore"):
             return np.where(self.errors > 0, widths / self.rate, np.inf)

@@ -115,8 +115,9 @@ def eliminate(noise, plan, start, stop, n, accepted, slots, front, slot_of, answ
     Returns how many arms stay, how many are accepted so far, and the last round that took place.
 
     Without new pulls a leaving arm changes neither who is optimal nor a gap smaller than its own, and gaps that tie with its own
-    can only grow: all these rounds together take out whoever one round would that kept as few. Only where optimal arms tie at
-    the cut, or where the number of accepted arms may end the run, does the order matter; the rounds are then closed one by one.
+    can only grow, those of optimal arms: all these rounds together take out whoever one round would that kept as few. Only where
+    optimal arms are in a tie at the cut, since they may then leave earlier than a single round would have it, or where the number
+    of accepted arms may end the run, does the order matter; the rounds are then closed one by one.
     """
     D = noise.n_objectives
     keep = plan.active[stop]
@@ -146,7 +147,7 @@ def eliminate(noise, plan, start, stop, n, accepted, slots, front, slot_of, answ
 
 @inner
 def _cut(slots, n_objectives, n, n_leaving, front, slot_of):
-    """The gap from which on arms leave, and whether optimal arms tie with each other across the cut."""
+    """The gap from which on arms leave, and whether optimal arms are in a tie at the cut."""
     threshold, count = _threshold(front.gap, n, n_leaving)
     return threshold, count > n_leaving and settle_ties(threshold, slots, n_objectives, n, n_leaving, front, slot_of)
 
@@ -183,7 +184,7 @@ def _threshold(gaps, n, n_leaving):
 
 @inner
 def settle_ties(threshold, slots, n_objectives, n, n_leaving, front, slot_of):
-    """Lowers the gaps of arms that tie at the cut and stay; returns whether optimal arms tie with each other across the cut.
+    """Lowers the gaps of arms that tie at the cut and stay; returns whether there are optimal arms among those that tie.
 
     Arms that are not optimal leave first, then those with larger numbers.
     """
@@ -201,18 +202,17 @@ def settle_ties(threshold, slots, n_objectives, n, n_leaving, front, slot_of):
                 ties_leaving -= 1
             else:
                 front.gap[i] = -0.5
-    leaving, staying = 0, 0
+    optimal = False
     for arm in range(slot_of.size - 1, -1, -1):
         i = slot_of[arm]
         if i >= 0:
             slot_of[arm] = -1
+            optimal = True
             if ties_leaving > 0:
                 ties_leaving -= 1
-                leaving += 1
             else:
                 front.gap[i] = -0.5
-                staying += 1
-    return leaving > 0 and staying > 0
+    return optimal
 
 
 @inner

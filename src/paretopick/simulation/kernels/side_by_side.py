@@ -299,7 +299,7 @@ def _write_down(mask, flags):
 
 @inner
 def _settle(D, slots, fronts, n_pivots, n, n_leaving, lane, decision, alone, front, slot_of):
-    """Breaks the tie at the threshold of one run; returns whether optimal arms tie with each other across it."""
+    """Breaks the tie at the threshold of one run; returns whether optimal arms are in it."""
     for i in range(n):
         alone.arm[i] = slots.arm[i * WIDTH + lane]
         front.gap[i] = decision.gaps[i * WIDTH + lane]

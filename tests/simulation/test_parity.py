@@ -1,0 +1,172 @@
+"""Every kernel does, run by run, what the policy itself does when it is fed the same draws."""
+
+import numpy as np
+import pytest
+from fed import followed
+
+import paretopick as pp
+from paretopick.simulation import make_task
+from paretopick.simulation.compiled import KERNELS, kernel_noise, seed_key
+from paretopick.simulation.kernels import binomials, ege, one_by_one
+from paretopick.simulation.scores import unpacked
+
+NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
+SPECS = {
+    "ege-sr": {},
+    "ege-sh": {},
+    "ege-gg": {},
+    "uniform": {},
+    "ege-sr-k": {"max_arms": 2},
+    "ape-fb": {"c": 9.0},
+    "ape-fb-adapt": {},
+    "ape-fb-adapt published": {"as_published": True},
+    "apt": {},
+    "apt in batches": {"batch": 7, "gamma": 0.5, "initial": 2},
+}
+
+
+def random_bandit(rng: np.random.Generator, noise: str, max_arms: int = 40) -> pp.Bandit:
+    K, D = int(rng.integers(1, max_arms + 1)), int(rng.integers(1, 7))
+    if noise.startswith("bernoulli"):
+        means = rng.choice([0.0, 0.25, 0.5, 0.5, 1.0], (K, D)) if noise.endswith("values") else rng.random((K, D))
+        return pp.Bandit(means, pp.Bernoulli())
+    if noise == "none":  # integers without noise: ties and twins all the way
+        return pp.Bandit(rng.integers(0, 4, (K, D)).astype(float), pp.Gaussian(std=0.0))
+    means = rng.normal(size=(K, D))
+    if noise == "std":
+        return pp.Bandit(means, pp.Gaussian(std=0.7))
+    if noise == "stds":
+        return pp.Bandit(means, pp.Gaussian(std=rng.random(D)))
+    roots = rng.normal(size=(K, D, D) if noise == "cov per arm" else (D, D))
+    return pp.Bandit(means, pp.Gaussian(cov=roots @ np.swapaxes(roots, -1, -2)))
+
+
+def smallest_budget(bandit: pp.Bandit, spec) -> int:
+    try:
+        make_task(bandit, spec, budgets=0)
+    except pp.BudgetTooSmall as refusal:
+        return refusal.smallest
+    return 0
+
+
+def compiled(bandit: pp.Bandit, spec, budget: int, seed: int, runs: int, **options) -> list[tuple[list[int], int, int]]:
+    task = make_task(bandit, spec, budgets=budget, **options)
+    ((answers, pulls, rounds),) = KERNELS[type(task.player(budget))](task)(seed_key((seed,)), 0, runs)
+    masks = unpacked(answers, bandit.n_arms)
+    return [(np.flatnonzero(mask).tolist(), *pair) for mask, *pair in zip(masks, pulls.tolist(), rounds.tolist(), strict=True)]
+
+
+def spec_of(case: str, bandit: pp.Bandit):
+    name, options = case.split()[0], dict(SPECS[case])
+    if "max_arms" in options:
+        options["max_arms"] = min(options["max_arms"], bandit.n_arms)
+    if name == "ape-fb" and not np.isfinite(bandit.complexity):
+        options["complexity"] = 50.0
+    return name, options
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("case", SPECS)
+def test_a_kernel_does_what_the_policy_does(case, noise):
+    rng = np.random.default_rng([list(SPECS).index(case), NOISES.index(noise)])
+    for _ in range(12):
+        bandit = random_bandit(rng, noise, max_arms=40 if "ege" in case or case == "uniform" else 12)
+        spec = spec_of(case, bandit)
+        least = smallest_budget(bandit, spec)
+        budget = least + int(rng.integers(0, 2 + rng.choice([1, 3, 10]) * bandit.n_arms))
+        runs = int(rng.integers(1, 11))
+        results = compiled(bandit, spec, budget, seed=5, runs=runs)
+        for run, result in enumerate(results):
+            assert result == followed(bandit, spec, budget, seed=5, run=run), (bandit, spec, budget, run)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
+    rng = np.random.default_rng(NOISES.index(noise))
+    for _ in range(25):
+        bandit = random_bandit(rng, noise)
+        K = bandit.n_arms
+        last = int(rng.integers(0, 2)) if K > 1 else 0
+        between = np.sort(rng.choice(np.arange(last + 1, K), int(rng.integers(0, max(K - last - 1, 0) + 1)), replace=False))[::-1]
+        active = (K, *between.tolist(), last)
+        pulls = (1, *rng.choice([0, 0, 1, 3], len(active) - 2).tolist())
+        spec = ("ege", {"schedule": pp.Schedule(active, pulls)})
+        results = compiled(bandit, spec, 10_000, seed=8, runs=5)
+        assert results == [followed(bandit, spec, 10_000, seed=8, run=run) for run in range(5)], (bandit, active, pulls)
+
+
+@pytest.mark.parametrize("max_arms", [1, 3, 9])
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_stop_of_ege_sr_k(noise, max_arms):
+    """With few pulls nearly all rounds are empty, and the stop comes in the middle of a row of them."""
+    rng = np.random.default_rng([max_arms, NOISES.index(noise)])
+    for _ in range(12):
+        bandit = random_bandit(rng, noise)
+        spec = ("ege-sr-k", {"max_arms": min(max_arms, bandit.n_arms)})
+        budget = smallest_budget(bandit, spec) + int(rng.integers(0, 3 * bandit.n_arms))
+        results = compiled(bandit, spec, budget, seed=3, runs=9)
+        assert results == [followed(bandit, spec, budget, seed=3, run=run) for run in range(9)], (bandit, budget)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_runs_side_by_side_equal_runs_one_by_one(noise):
+    rng = np.random.default_rng(NOISES.index(noise))
+    for i in range(20):
+        bandit = random_bandit(rng, noise, max_arms=150)
+        spec = (("ege-sr", {}), ("ege-sh", {}), ("ege-gg", {"n_rounds": 2}), ("ege-sr-k", {"max_arms": 1}))[i % 4]
+        budget = smallest_budget(bandit, spec) + int(rng.integers(0, 6 * bandit.n_arms))
+        task = make_task(bandit, spec, budgets=budget)
+        player = task.player(budget)
+        columns, column = np.unique(np.array(player.schedule.pulls, dtype=np.int64), return_inverse=True)
+        plan = one_by_one.Plan(
+            np.array(player.schedule.active), np.array(player.schedule.pulls, np.int64), column, player.max_arms or 0
+        )
+        kernel = kernel_noise(task, columns)
+        outcomes = []
+        for together in (True, False):
+            outcome = one_by_one.Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
+            ege.run_ege(kernel, plan, seed_key((1,)), 4, 17, ege.make_memory(kernel, side_by_side=together), outcome)
+            outcomes.append(outcome)
+        for mine, theirs in zip(*outcomes, strict=True):
+            assert (mine == theirs).all(), (bandit, spec, budget)
+
+
+def test_without_tables_sums_are_found_by_inversion(monkeypatch):
+    """Other numbers, and the policy fed with them does the same again."""
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(binomials, "MOST_CELLS", 0)
+    for _ in range(10):
+        bandit = random_bandit(rng, "bernoulli")
+        assert compiled(bandit, "ege-sh", 2000, seed=1, runs=5) == [
+            followed(bandit, "ege-sh", 2000, seed=1, run=run) for run in range(5)
+        ]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_scaled_objectives(noise):
+    rng = np.random.default_rng(NOISES.index(noise))
+    for policy in ("ege-sr", "ege-sh", "apt"):
+        bandit = random_bandit(rng, noise, max_arms=12)
+        scale = rng.choice([0.1, 1.0, 3.0], bandit.n_objectives)
+        budget = 10 * bandit.n_arms + 20
+        results = compiled(bandit, policy, budget, seed=2, runs=9, scale=scale)
+        assert results == [followed(bandit, policy, budget, seed=2, run=run, scale=scale) for run in range(9)]
+
+
+def test_many_objectives():
+    rng = np.random.default_rng(0)
+    for D in (7, 10, 20, 23):
+        for noise in (pp.Gaussian(std=0.3), pp.Gaussian(cov=np.eye(D) + 0.5), pp.Bernoulli()):
+            bandit = pp.Bandit(rng.random((30, D)), noise)
+            for policy in ("ege-sr", "ege-sh", "apt", "ape-fb"):
+                results = compiled(bandit, policy, 170, seed=2, runs=3)
+                assert results == [followed(bandit, policy, 170, seed=2, run=run) for run in range(3)]
+
+
+def test_more_arms_than_run_side_by_side():
+    rng = np.random.default_rng(0)
+    for noise in (pp.Gaussian(std=0.3), pp.Bernoulli()):
+        bandit = pp.Bandit(rng.random((700, 2)), noise)
+        for policy in ("ege-sr", "ege-sh"):
+            results = compiled(bandit, policy, 9000, seed=2, runs=2)
+            assert results == [followed(bandit, policy, 9000, seed=2, run=run) for run in range(2)]
