@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,22 @@ def test_the_budget_left_by_the_printed_schedule_can_be_spent():
     everything = pp.policy("ege-gg", n_arms=20, n_objectives=1, budget=2500, spend="all")
     assert printed.snapshot().pulls_left == 1126
     assert 2480 < everything.snapshot().pulls_left <= 2500
+
+
+@pytest.mark.parametrize("name, n_arms, pulls", [("ege-sh", 100_000, None), ("ege-sr", 10_000, 10)])
+def test_very_many_arms_in_whole_rounds_in_memory_that_grows_with_them(name, n_arms, pulls):
+    """Gaps without a matrix of pairs, and rounds without pulls taken off one ranking: seconds, not hours."""
+    budget = pp.smallest_budget(name.removeprefix("ege-"), n_arms) if pulls is None else pulls * n_arms
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(n_arms, 2))
+    policy = pp.policy(name, n_arms=n_arms, n_objectives=2, budget=budget)
+    tracemalloc.start()
+    try:
+        while not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, means[arms] + 0.01 * rng.normal(size=(len(arms), 2)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert policy.recommend().tolist() == np.flatnonzero(pp.pareto_mask(means)).tolist()
+    assert peak < 8 * 2 * n_arms * 40 + 10_000_000

@@ -1,49 +1,99 @@
+import itertools
+import logging
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fed import follow
 
 import oracle
 import paretopick as pp
 from inputs import heed_interrupts
+from paretopick.simulation import make_task
 from policies.cases import CASES
 
 EASY = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2], [0.05, 0.1]], pp.Bernoulli(), name="easy", budget=40)
+
+
+TABLES = pp.Bandit.resampled([[[0.9, 0.1], [0.7, 0.3]], [[0.1, 0.9]], [[0.2, 0.2]]], budget=40)
+
+ENGINES = pytest.mark.parametrize("engine", ["compiled", "reference"])
 
 
 def same(a: pp.ErrorCurve, b: pp.ErrorCurve) -> bool:
     return (a.tallies == b.tallies).all() and a.spans == b.spans
 
 
-def test_the_first_runs_of_many_are_those_of_few():
-    few = pp.simulate(EASY, "ege-sr", budgets=[20, 40], runs=30, rng=5)
-    rest = pp.simulate(EASY, "ege-sr", budgets=[20, 40], runs=70, rng=5, start=30)
-    assert same(few + rest, pp.simulate(EASY, "ege-sr", budgets=[20, 40], runs=100, rng=5))
+@ENGINES
+@pytest.mark.parametrize("policy", ["ege-sr", "ape-fb", "apt"])
+def test_the_first_runs_of_many_are_those_of_few(engine, policy):
+    few = pp.simulate(EASY, policy, budgets=[20, 40], runs=30, rng=5, engine=engine)
+    rest = pp.simulate(EASY, policy, budgets=[20, 40], runs=70, rng=5, start=30, engine=engine)
+    assert same(few + rest, pp.simulate(EASY, policy, budgets=[20, 40], runs=100, rng=5, engine=engine))
 
 
-def test_workers_do_not_change_the_result():
-    alone = pp.simulate(EASY, "ege-sr", runs=90, rng=5)
-    assert same(alone, pp.simulate(EASY, "ege-sr", runs=90, rng=5, workers=2))
-    assert same(alone, pp.simulate(EASY, "ege-sr", runs=90, rng=5, workers=3))
+@ENGINES
+@pytest.mark.parametrize("policy", ["ege-sr", "ape-fb", "apt"])
+def test_workers_do_not_change_the_result(engine, policy):
+    alone = pp.simulate(EASY, policy, runs=93, rng=5, workers=1, engine=engine)
+    for workers in (2, 5):
+        assert same(alone, pp.simulate(EASY, policy, runs=93, rng=5, workers=workers, engine=engine))
+
+
+@ENGINES
+def test_an_executor_does_not_change_the_result(engine):
+    """Threads, and processes that start afresh, as those of a cluster do."""
+    alone = pp.simulate(EASY, ["ege-sr", "apt"], runs=93, rng=5, workers=1, engine=engine)
+    with ThreadPoolExecutor(3) as threads:
+        by_threads = pp.simulate(EASY, ["ege-sr", "apt"], runs=93, rng=5, executor=threads, engine=engine)
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
+        by_processes = pp.simulate(EASY, ["ege-sr", "apt"], runs=93, rng=5, executor=processes, workers=3, engine=engine)
+    for mine, theirs, others in zip(alone, by_threads, by_processes, strict=True):
+        assert same(mine, theirs)
+        assert same(mine, others)
+
+
+def test_several_policies_at_once_are_each_of_them():
+    specs = ["ege-sr", ("ege-sr-k", {"max_arms": 1}), "apt", "ape-fb"]
+    together = pp.simulate(EASY, specs, budgets=[20, 40], runs=50, rng=5)
+    assert [curve.policy for curve in together] == ["ege-sr", "ege-sr-k", "apt", "ape-fb"]
+    for spec, curve in zip(specs, together, strict=True):
+        assert same(curve, pp.simulate(EASY, spec, budgets=[20, 40], runs=50, rng=5))
+    assert len(pp.simulate(EASY, ["apt"], runs=5, rng=5)) == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"batch": 7}, {"batch": 100, "gamma": 1.0, "initial": 1}])
+def test_an_anytime_policy_is_read_off_at_every_budget(options):
+    """One set of runs, read at budgets in any order, is what separate runs up to each budget say."""
+    budgets = [40, 13, 61, 12, 29]
+    together = pp.simulate(EASY, ("apt", options), budgets=budgets, runs=64, rng=5)
+    for i, budget in enumerate(budgets):
+        alone = pp.simulate(EASY, ("apt", options), budgets=budget, runs=64, rng=5)
+        assert (alone.tallies[0] == together.tallies[i]).all()
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.003, 60.0])
 def test_the_size_of_the_pieces_does_not_change_the_result(monkeypatch, seconds):
-    expected = pp.simulate(EASY, "ege-sh", runs=50, rng=5)
-    monkeypatch.setattr("paretopick.simulation.engine.PIECE_SECONDS", seconds)
-    assert same(expected, pp.simulate(EASY, "ege-sh", runs=50, rng=5))
-    assert same(expected, pp.simulate(EASY, "ege-sh", runs=50, rng=5, workers=2))
+    for engine in ("compiled", "reference"):
+        monkeypatch.undo()
+        expected = pp.simulate(EASY, "ege-sh", runs=77, rng=5, engine=engine)
+        monkeypatch.setattr("paretopick.simulation.engine.PIECE_SECONDS", seconds)
+        assert same(expected, pp.simulate(EASY, "ege-sh", runs=77, rng=5, engine=engine, workers=1))
+        assert same(expected, pp.simulate(EASY, "ege-sh", runs=77, rng=5, engine=engine, workers=2))
 
 
-def test_one_budget_is_the_same_alone_and_among_others():
-    alone = pp.simulate(EASY, "ege-sr", budgets=30, runs=40, rng=5)
-    among = pp.simulate(EASY, "ege-sr", budgets=[20, 30], runs=40, rng=5)
+@ENGINES
+def test_one_budget_is_the_same_alone_and_among_others(engine):
+    alone = pp.simulate(EASY, "ege-sr", budgets=30, runs=40, rng=5, engine=engine)
+    among = pp.simulate(EASY, "ege-sr", budgets=[20, 30], runs=40, rng=5, engine=engine)
     assert (alone.tallies[0] == among.tallies[1]).all()
 
 
@@ -54,8 +104,8 @@ def test_budgets_of_any_kind():
     assert pp.simulate(EASY, "uniform", runs=1, rng=1).budgets == (40,)
 
 
-def test_a_run_is_ask_and_tell_on_the_generator_of_its_number():
-    curve = pp.simulate(EASY, "uniform", budgets=12, runs=25, rng=7)
+def test_a_run_of_the_reference_engine_is_ask_and_tell_on_the_generator_of_its_number():
+    curve = pp.simulate(EASY, "uniform", budgets=12, runs=25, rng=7, engine="reference")
     errors = 0
     for run in range(25):
         rng = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(run,)))
@@ -66,15 +116,16 @@ def test_a_run_is_ask_and_tell_on_the_generator_of_its_number():
 
 
 def test_every_tally_is_what_it_says():
-    """One run at a time, each judged here by hand."""
-    for policy, options in (("ege-sr", {}), ("ege-sr-k", {"max_arms": 1}), ("ege-sr-k", {"max_arms": 2})):
+    """One run at a time, each judged here by hand; of the compiled engine, through the policy fed with its draws."""
+    specs = (("ege-sr", {}), ("ege-sr-k", {"max_arms": 1}), ("ege-sr-k", {"max_arms": 2}))
+    for engine, (policy, options) in itertools.product(("compiled", "reference"), specs):
         for run in range(12):
-            curve = pp.simulate(EASY, (policy, options), budgets=9, runs=1, rng=3, start=run)
-            player = pp.policy(policy, n_arms=4, n_objectives=2, budget=9, **options)
-            rng = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(run,)))
-            while not player.done:
-                arms = player.ask()
-                player.tell(arms, EASY.sample(arms, rng))
+            curve = pp.simulate(EASY, (policy, options), budgets=9, runs=1, rng=3, start=run, engine=engine)
+            if engine == "compiled":
+                player = follow(make_task(EASY, (policy, options), budgets=9), 9, seed=3, run=run)
+            else:
+                player = pp.policy(policy, n_arms=4, n_objectives=2, budget=9, **options)
+                pp.play(EASY, player, np.random.SeedSequence(3, spawn_key=(run,)))
             answer, truth = set(player.recommend().tolist()), set(np.flatnonzero(EASY.optimal).tolist())
             k = options.get("max_arms")
             assert curve.errors[0] == (answer != truth)
@@ -104,9 +155,11 @@ def test_a_fresh_seed_is_kept_so_that_the_result_can_be_repeated():
     assert pp.simulate(EASY, "uniform", runs=20).spans != once.spans
 
 
+@ENGINES
 @pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if name != "ege"])
-def test_every_policy_can_be_simulated(case):
-    curve = pp.simulate(EASY, CASES[case], budgets=[24, 60], runs=8, rng=1)
+def test_every_policy_can_be_simulated(case, engine):
+    curve = pp.simulate(EASY, CASES[case], budgets=[24, 60], runs=8, rng=1, engine=engine)
+    assert curve.engine == engine
     assert (curve.pulls <= curve.budgets).all()
     assert (curve.errors <= 8).all()
 
@@ -138,15 +191,81 @@ def test_without_the_hypervolume_everything_else_is_the_same():
 
 
 def test_a_worker_that_dies_is_an_error_and_not_a_hang(monkeypatch):
-    monkeypatch.setattr("paretopick.simulation.reference.play", lambda *_: os._exit(3))
+    monkeypatch.setattr("paretopick.simulation.reference.play", lambda *_, **__: os._exit(3))
     with pytest.raises(BrokenProcessPool):
-        pp.simulate(EASY, "uniform", runs=50, rng=1, workers=2)
+        pp.simulate(EASY, "uniform", runs=50, rng=1, workers=2, engine="reference")
+
+
+def test_noise_without_a_kernel_runs_in_the_reference_engine_and_says_so(caplog):
+    with caplog.at_level(logging.WARNING, logger="paretopick"):
+        curve = pp.simulate(TABLES, "ege-sr", runs=20, rng=1)
+    assert caplog.messages == ["ege-sr on Resampled noise has no kernel: it runs in the reference engine, pull by pull"]
+    assert curve.engine == "reference"
+    assert same(curve, pp.simulate(TABLES, "ege-sr", runs=20, rng=1, engine="reference"))
+
+
+def test_curves_of_different_engines_do_not_add_up():
+    curves = [pp.simulate(EASY, "uniform", runs=4, rng=i, engine=engine) for i, engine in enumerate(("compiled", "reference"))]
+    with pytest.raises(ValueError, match="curves of engine 'compiled' and 'reference'"):
+        curves[0] + curves[1]
+
+
+def test_until_a_precision_is_reached():
+    budgets = [12, 40]
+    curve = pp.simulate(EASY, "uniform", budgets=budgets, runs="until:0.1", rng=5)
+    assert 0 < curve.precision().max() <= 0.1
+    assert 400 < curve.runs < 10_000
+    low, high = curve.interval().T
+    assert curve.precision() == pytest.approx((high - low) / 2 / curve.rate)
+    for other in (
+        pp.simulate(EASY, "uniform", budgets=budgets, runs="until:10%", rng=5, workers=1),
+        pp.simulate(EASY, "uniform", budgets=budgets, runs=curve.runs, rng=5),
+    ):
+        assert same(curve, other)
+    rough = pp.simulate(EASY, "uniform", budgets=budgets, runs="until:0.5", rng=5)
+    assert rough.runs == 1000
+
+
+def test_an_error_that_never_happens_is_an_upper_limit():
+    certain = pp.Bandit([[1.0, 0.0], [0.0, 0.0]], pp.Bernoulli())
+    curve = pp.simulate(certain, "uniform", budgets=4, runs="until:0.1", max_runs=30_000, rng=5)
+    assert curve.runs == 30_000
+    assert curve.errors.tolist() == [0]
+    assert np.isinf(curve.precision()).all()
+    row = curve.rows()[0]
+    assert row["upper_limit"] == row["high"] == pytest.approx(3.84 / 30_000, rel=0.01)
+    assert pp.simulate(EASY, "uniform", budgets=12, runs=100, rng=5).rows()[0]["upper_limit"] is None
+
+
+def test_progress_until_a_precision_ends_where_it_said():
+    seen = []
+    pp.simulate(EASY, "uniform", runs="until:0.1", rng=1, progress=lambda *pair: seen.append(pair))
+    assert seen[-1][0] == seen[-1][1]
+    assert all(done <= total for done, total in seen)
+
+
+@ENGINES
+def test_a_scale_is_what_the_policy_sees_and_not_what_the_answer_is_judged_by(engine):
+    """Divided by their scale, these objectives are those of another bandit; the hypervolume is that of the true means."""
+    wide = pp.Bandit([[90.0, 0.1], [10.0, 0.9], [20.0, 0.2]], pp.Gaussian(std=[8.0, 0.08]))
+    narrow = pp.Bandit(wide.means / [128.0, 1.0], pp.Gaussian(std=np.array([8.0, 0.08]) / [128.0, 1.0]))
+    scaled = pp.simulate(wide, "ape-fb", budgets=30, runs=300, rng=1, scale=[128.0, 1.0], engine=engine)
+    other = pp.simulate(narrow, "ape-fb", budgets=30, runs=300, rng=1, engine=engine)
+    assert scaled.options == other.options
+    assert (scaled.tallies[:, :-1] == other.tallies[:, :-1]).all()
+    assert scaled.scale == (128.0, 1.0)
+    assert pp.ErrorCurve.from_dict(scaled.to_dict()).scale == scaled.scale
+    curves = [
+        pp.simulate(wide, "uniform", budgets=30, runs=3, rng=i, scale=scale, engine=engine) for i, scale in ((1, 2.0), (2, None))
+    ]
+    with pytest.raises(ValueError, match="curves of scale"):
+        curves[0] + curves[1]
 
 
 def test_progress_counts_to_the_end():
     seen = []
-    pp.simulate(EASY, "uniform", runs=30, rng=1, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (30, 30)
+    pp.simulate(EASY, ["uniform", "apt"], runs=30, rng=1, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (60, 60)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
@@ -177,6 +296,21 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, "ege-sr", budgets=40.5), "budgets=40.5 is not an int"),
         (lambda: pp.simulate(EASY, "ege-sr", runs=0), "runs=0 is too small"),
         (lambda: pp.simulate(EASY, "ege-sr", workers=0), "workers=0 is too small"),
+        (lambda: pp.simulate(EASY, []), "names no policy"),
+        (lambda: pp.simulate(EASY, ["ege-sr", "ege-rs"]), "no policy named 'ege-rs'"),
+        (lambda: pp.simulate(EASY, "ege-sr", executor="threads"), "executor='threads' is not a concurrent.futures.Executor"),
+        (lambda: pp.simulate(EASY, "ege-sr", engine="fast"), "no engine named 'fast'"),
+        (lambda: pp.simulate(TABLES, "ege-sr", engine="compiled"), "ege-sr on Resampled noise has no kernel; say engine="),
+        (lambda: pp.simulate(EASY, "ege-sr", runs="until"), "neither a number of runs nor a precision, such as"),
+        (lambda: pp.simulate(EASY, "ege-sr", runs="until:-1"), "runs='until:-1' is neither"),
+        (lambda: pp.simulate(EASY, "ege-sr", runs="until:nan"), "runs='until:nan' is neither"),
+        (lambda: pp.simulate(EASY, "ege-sr", runs="1000"), "runs='1000' is neither"),
+        (lambda: pp.simulate(EASY, "ege-sr", max_runs=10), "max_runs=10 goes with runs="),
+        (lambda: pp.simulate(EASY, "ege-sr", runs="until:1", max_runs=0), "max_runs=0 is too small"),
+        (lambda: pp.simulate(EASY, "ege-sr", scale=[1.0, 0.0]), r"scale=\[1.0, 0.0\] must be one positive number, or 2"),
+        (lambda: pp.simulate(EASY, "ege-sr", scale=[1.0, 1.0, 1.0]), "must be one positive number, or 2"),
+        (lambda: pp.simulate(EASY, "ege-sr", scale="wide"), "scale='wide' must be"),
+        (lambda: pp.simulate(EASY, "ege-sr", scale=float("nan")), "scale=nan must be"),
         (lambda: pp.simulate(EASY, "ege-sr", start=-1), "start=-1 is too small"),
         (lambda: pp.simulate(EASY, "ege-sr", rng=-1), "rng=-1 is not a seed"),
         (lambda: pp.simulate(EASY, "ege-sr", rng="a"), "rng='a' is not a seed"),
@@ -188,23 +322,24 @@ def test_bad_input_is_shown(call, message):
         call()
 
 
-def test_an_interrupt_keeps_the_finished_runs():
+@ENGINES
+def test_an_interrupt_keeps_the_finished_runs(engine):
     def stop(done: int, total: int) -> None:
         if done >= 10:
             raise KeyboardInterrupt
 
     with pytest.raises(pp.SimulationInterrupted) as stopped:
-        pp.simulate(EASY, "uniform", runs=64, rng=1, progress=stop)
+        pp.simulate(EASY, "uniform", runs=64, rng=1, progress=stop, workers=1, engine=engine)
     partial = stopped.value.partial
     assert 10 <= partial.runs < 64
-    assert same(partial, pp.simulate(EASY, "uniform", runs=partial.runs, rng=1))
+    assert same(partial, pp.simulate(EASY, "uniform", runs=partial.runs, rng=1, engine=engine))
     assert isinstance(stopped.value, KeyboardInterrupt)
 
 
 def test_an_interrupt_does_not_wait_for_the_runs_in_flight(monkeypatch):
     """All runs but the first would take an hour; the workers are ended in the middle of them."""
 
-    def slow(bandit, player, seed):
+    def slow(bandit, player, seed, scale):
         if seed.spawn_key[-1] > 0:
             time.sleep(3600)
         real_play(bandit, player, seed)
@@ -215,15 +350,30 @@ def test_an_interrupt_does_not_wait_for_the_runs_in_flight(monkeypatch):
     real_play = pp.play
     monkeypatch.setattr("paretopick.simulation.reference.play", slow)
     with pytest.raises(pp.SimulationInterrupted) as stopped:
-        pp.simulate(EASY, "uniform", runs=64, rng=1, workers=2, progress=stop)
+        pp.simulate(EASY, "uniform", runs=64, rng=1, workers=2, progress=stop, engine="reference")
     assert stopped.value.partial.runs == 1
+
+
+def test_an_interrupt_among_several_policies_keeps_all_that_were_begun():
+    def stop(done: int, total: int) -> None:
+        assert total == 120
+        if done >= 50:
+            raise KeyboardInterrupt
+
+    with pytest.raises(pp.SimulationInterrupted) as stopped:
+        pp.simulate(EASY, ["uniform", "ege-sr", "apt"], runs=40, rng=1, workers=1, progress=stop)
+    first, second = stopped.value.partial
+    assert same(first, pp.simulate(EASY, "uniform", runs=40, rng=1))
+    assert same(second, pp.simulate(EASY, "ege-sr", runs=second.runs, rng=1))
 
 
 ORPHANED = """
 import multiprocessing, paretopick as pp
 def report(done, total):
     print(*(child.pid for child in multiprocessing.active_children()), flush=True)
-pp.simulate(pp.instance("cov-boost"), "apt", budgets=60, runs=100_000, rng=1, workers=2, progress=report)
+pp.simulate(
+    pp.instance("cov-boost"), "apt", budgets=60, runs=100_000, rng=1, workers=2, progress=report, engine="reference"
+)
 """
 
 
@@ -248,21 +398,25 @@ def is_running(pid: int) -> bool:
 
 
 INTERRUPTED = """
-import paretopick as pp
+import sys, paretopick as pp
 bandit = pp.instance("cov-boost")
+engine = sys.argv[1]
 try:
-    pp.simulate(bandit, "apt", runs=100_000, rng=1, workers=2, progress=lambda done, total: print(done, flush=True))
+    pp.simulate(
+        bandit, "apt", runs=10**9, rng=1, workers=2, engine=engine, progress=lambda done, total: print(done, flush=True)
+    )
 except pp.SimulationInterrupted as stopped:
     print("kept", stopped.partial.runs, stopped.partial.errors.sum() <= stopped.partial.runs, flush=True)
 """
 
 
-def test_ctrl_c_in_a_terminal_stops_the_workers_and_keeps_what_is_finished(tmp_path):
+@ENGINES
+def test_ctrl_c_in_a_terminal_stops_the_workers_and_keeps_what_is_finished(tmp_path, engine):
     """A real process group gets a real SIGINT, as from a keyboard."""
     script = tmp_path / "run.py"
     script.write_text(INTERRUPTED)
     process = subprocess.Popen(
-        [sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_interrupts
+        [sys.executable, script, engine], stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_interrupts
     )
     try:
         assert process.stdout.readline().strip().isdigit()
