@@ -162,12 +162,13 @@ def _cell(chance, other):
 
 @inlined
 def look_up(tables, table, word):
-    """The number of successes that a random word stands for."""
-    first = tables.first[table]
-    own, fraction = split_word(word, uint64(tables.first[table + 1] - first))
-    cell = tables.cells[first + np.int64(own)]
+    """The number of successes that a random word stands for; ``table`` is unsigned, which spares every access a test."""
+    first = uint64(tables.first[table])
+    own, fraction = split_word(word, uint64(tables.first[table + uint64(1)]) - first)
+    cell = tables.cells[first + own]
     other = cell & uint64((1 << ALIAS_BITS) - 1)
-    return tables.low[table] + np.int64(own if (fraction >> uint64(ALIAS_BITS)) <= (cell >> uint64(ALIAS_BITS)) else other)
+    offset = own if (fraction >> uint64(ALIAS_BITS)) <= (cell >> uint64(ALIAS_BITS)) else other
+    return tables.low[table] + np.int64(offset)
 
 
 @inner

@@ -159,19 +159,23 @@ def pull(noise, start, middle, column, pulls, before, n_vectors, n_lanes, slots)
 
 @inlined
 def _pull_bernoulli(noise, start, middle, first, column, pulls, v, lanes, slots):
-    D = noise.n_objectives
+    D = uint64(noise.n_objectives)
+    tables = noise.tables.first.size > 0
+    columns_before = uint64(column * noise.n_arms)
+    place = uint64(v * WIDTH)
     counters = first + load(slots.counter, v * WIDTH)
     for d in range(D):
-        store(slots.hashes, 0, words(start, middle, counters + spread(uint64(d) * GOLDEN)))
-        at = v * slots.step + d * slots.stride
-        for lane in range(lanes):
-            arm = slots.arm[v * WIDTH + lane]
+        store(slots.hashes, 0, words(start, middle, counters + spread(d * GOLDEN)))
+        at = uint64(v * slots.step) + d * uint64(slots.stride)
+        unit = noise.factors[d]
+        for lane in range(uint64(lanes)):
+            arm = uint64(slots.arm[place + lane])
             word = slots.hashes[lane]
-            if noise.tables.first.size > 0:
-                successes = look_up(noise.tables, (column * noise.n_arms + arm) * D + d, word)
+            if tables:
+                successes = look_up(noise.tables, (columns_before + arm) * D + d, word)
             else:
                 successes = invert(pulls, noise.means[arm * D + d], word)
-            slots.sums[at + lane] += successes * noise.factors[d]
+            slots.sums[at + lane] += successes * unit
 
 
 @inner

@@ -30,7 +30,7 @@ from paretopick.simulation.kernels.lanes import (
 )
 from paretopick.simulation.kernels.noises import Noise, Slots, fill_slot, pull, runs_in_a_row
 from paretopick.simulation.kernels.one_by_one import eliminate, include, next_pulls, settle_ties
-from paretopick.simulation.kernels.pivots import ABSENT, Fronts, find_gap, find_pivots, make_fronts
+from paretopick.simulation.kernels.pivots import ABSENT, MOST_ARMS, Fronts, find_gap, find_pivots, make_fronts
 from paretopick.simulation.kernels.randoms import run_key
 
 FEW = 8
@@ -130,7 +130,7 @@ def _close_rounds(noise, plan, start, stop, n, used, n_runs, together, alone, ou
     few = n_leaving <= FEW and keep > 0
     n_pivots = find_pivots(slots.sums, slots.number, D, n, fronts)
     if few:
-        _decide_few(slots.sums, D, n, n_leaving, n_pivots, fronts, decision)
+        _decide_few(slots.sums, slots.number, D, n, n_leaving, stop - start == 1, n_pivots, fronts, decision)
     elif keep > 0:
         _decide_many(slots.sums, D, n, n_leaving, n_pivots, fronts, decision)
     else:
@@ -188,11 +188,11 @@ def _dominated_pivots(n_pivots, fronts):
 
 
 @inner
-def _decide_few(sums, n_objectives, n, n_leaving, n_pivots, fronts, decision):
+def _decide_few(sums, numbers, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision):
     """Finds the arms with the largest gaps, largest first."""
     zero = spread(0.0)
     never = zero > zero
-    unclear = _dominated_pivots(n_pivots, fronts)
+    ties = never
     single = zero >= zero if n_leaving == 1 else never
     for p in range(n_pivots):
         decision.exact[p] = False
@@ -207,9 +207,7 @@ def _decide_few(sums, n_objectives, n, n_leaving, n_pivots, fronts, decision):
         arm = spread(-1.0)  # of the pivot that leads, if one does
         for p in range(n_pivots):
             if bits(load(fronts.bound, p * WIDTH) >= top) != 0:
-                if not decision.exact[p]:
-                    find_gap(sums, n_objectives, n, p, fronts)
-                    decision.exact[p] = True
+                _make_exact(sums, n_objectives, n, p, fronts, decision)
                 gap, other = load(fronts.gap, p * WIDTH), load(fronts.arm, p * WIDTH)
                 level = gap == top
                 # The nearest two optimal arms have the same gap, so that this tie is frequent: the larger number leaves. With a
@@ -218,13 +216,76 @@ def _decide_few(sums, n_objectives, n, n_leaving, n_pivots, fronts, decision):
                 tie = (tie | (level & ~single)) & ~better
                 top, where = choose(better, gap, top), choose(better, load(fronts.slot, p * WIDTH), where)
                 arm = choose(better, other, arm)
-        unclear = unclear | tie | (top <= zero)
+        ties = ties | tie
         last = top
-        store(decision.slot, k * WIDTH, where)
-        leads = bits(arm >= zero)
-        for lane in range(WIDTH):
-            decision.optimal[k * WIDTH + lane] = (leads >> lane) & 1
+        _write_leaving(k, where, arm >= zero, decision)
+    unclear = _dominated_pivots(n_pivots, fronts) | (last <= zero)
+    if bits(ties) != 0:
+        unclear = unclear | _decide_ties(sums, numbers, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision)
     _write_down(bits(unclear), decision.unclear)
+
+
+@inner
+def _decide_ties(sums, numbers, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision):
+    """Finds the arms that leave where there are ties: arms that are not optimal leave first, then those with larger numbers.
+
+    An arm's rank is its number, of one that is dominated plus more than any number. Returns in which runs that is not enough:
+    where an optimal arm is in the tie at the cut, and the cut is that of several rounds.
+    """
+    zero, dominated = spread(0.0), spread(float(MOST_ARMS))
+    never = zero > zero
+    last, last_rank = spread(np.inf), spread(np.inf)
+    for k in range(n_leaving):
+        top, rank, where, optimal = spread(-1.0), spread(-1.0), spread(uint64(0)), never
+        for i in range(n):
+            gap, other = zero - load(fronts.best, i * WIDTH), load(numbers, i * WIDTH) + dominated
+            better = _comes_before(gap, other, top, rank) & _comes_before(last, last_rank, gap, other)
+            top, rank = choose(better, gap, top), choose(better, other, rank)
+            where = choose(better, spread(uint64(i)), where)
+        for p in range(n_pivots):
+            if bits(load(fronts.bound, p * WIDTH) >= top) != 0:
+                _make_exact(sums, n_objectives, n, p, fronts, decision)
+                gap, other = load(fronts.gap, p * WIDTH), load(fronts.arm, p * WIDTH)
+                better = _comes_before(gap, other, top, rank) & _comes_before(last, last_rank, gap, other)
+                top, rank = choose(better, gap, top), choose(better, other, rank)
+                where = choose(better, load(fronts.slot, p * WIDTH), where)
+                optimal = optimal | better
+        last, last_rank = top, rank
+        _write_leaving(k, where, optimal, decision)
+    unclear = last <= zero
+    if not one_round:
+        optimal, staying = never, never
+        for p in range(n_pivots):
+            if decision.exact[p]:
+                level = load(fronts.gap, p * WIDTH) == last
+                optimal = optimal | level
+                staying = staying | (level & (load(fronts.arm, p * WIDTH) < last_rank))
+        for i in range(n):
+            level = (zero - load(fronts.best, i * WIDTH)) == last
+            staying = staying | (level & (load(numbers, i * WIDTH) + dominated < last_rank))
+        unclear = unclear | (optimal & staying)
+    return unclear
+
+
+@inlined
+def _comes_before(gap, rank, other_gap, other_rank):
+    """Whether the first leaves before the other."""
+    return (gap > other_gap) | ((gap == other_gap) & (rank > other_rank))
+
+
+@inlined
+def _make_exact(sums, n_objectives, n, p, fronts, decision):
+    if not decision.exact[p]:
+        find_gap(sums, n_objectives, n, p, fronts)
+        decision.exact[p] = True
+
+
+@inlined
+def _write_leaving(k, slot, optimal, decision):
+    store(decision.slot, k * WIDTH, slot)
+    mask = bits(optimal)
+    for lane in range(WIDTH):
+        decision.optimal[k * WIDTH + lane] = (mask >> lane) & 1
 
 
 @inner
