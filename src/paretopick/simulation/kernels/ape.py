@@ -227,22 +227,21 @@ def _pair(i, j, D, arms):
 def _follow(arm, K, D, arms, bounds):
     """Brings the bounds up to date after the mean or the bonus of an arm has changed: its column, and its own tracked entry."""
     at = np.int64(bounds.column[arm])
-    bonus, number = spread(bounds.bonus[arm]), spread(uint64(arm))
+    mine = _pair(arm, at, D, arms) if at != arm else np.inf
+    tracked, upper = spread(mine), spread(mine + bounds.bonus[arm] + bounds.bonus[at])
+    bonus, number, numbers = spread(bounds.bonus[arm]), spread(uint64(arm)), lane_numbers()
     for i in range(0, K, WIDTH):
         above = excess(arms.means, arms.stride, D, i, arm)
-        own = load(bounds.bonus, i)
+        own, column, before = load(bounds.bonus, i), load(bounds.column, i), load(bounds.upper, i)
         entry = above + own + bonus
-        column = load(bounds.column, i)
-        upper = load(bounds.upper, i)
-        takes = (entry < upper) | (column == number)
-        store(bounds.upper, i, choose(takes, entry, upper))
-        store(bounds.tracked, i, choose(takes, above, load(bounds.tracked, i)))
+        itself = numbers == number
+        takes = ((entry < before) | (column == number)) & ~itself
+        # Written lane by lane, the row of the arm itself would keep the next vector that is read waiting.
+        store(bounds.upper, i, choose(itself, upper, choose(takes, entry, before)))
+        store(bounds.tracked, i, choose(itself, tracked, choose(takes, above, load(bounds.tracked, i))))
         store(bounds.column, i, choose(takes, number, column))
-        store(bounds.lower, i, smaller(above - own - bonus, load(bounds.lower, i)))
-    bounds.column[arm] = at
-    bounds.tracked[arm] = _pair(arm, at, D, arms) if at != arm else np.inf
-    bounds.upper[arm] = bounds.tracked[arm] + bounds.bonus[arm] + bounds.bonus[at]
-    bounds.lower[arm] = -np.inf
+        store(bounds.lower, i, choose(itself, spread(-np.inf), smaller(above - own - bonus, load(bounds.lower, i))))
+        numbers = numbers + spread(uint64(WIDTH))
 
 
 @inlined
