@@ -24,6 +24,7 @@ from paretopick._arrays import (
 )
 from paretopick.errors import InvalidInput
 from paretopick.theory.complexity import complexity
+from paretopick.theory.dominance import optimal_rows
 from paretopick.theory.gaps import optimal_and_gaps
 
 Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
@@ -279,19 +280,14 @@ class Bandit:
         return int(self.means.shape[1])
 
     @cached_property
-    def _optimal_and_gaps(self) -> tuple[BoolArray, FloatArray]:
-        optimal, gaps = optimal_and_gaps(self.means)
-        return frozen(optimal), frozen(gaps)
-
-    @property
     def optimal(self) -> BoolArray:
         """The mask of the true Pareto set."""
-        return self._optimal_and_gaps[0]
+        return frozen(optimal_rows(self.means))
 
-    @property
+    @cached_property
     def gaps(self) -> FloatArray:
         """The true gaps."""
-        return self._optimal_and_gaps[1]
+        return frozen(optimal_and_gaps(self.means)[1])
 
     @cached_property
     def complexity(self) -> float:

@@ -62,8 +62,8 @@ class MissingFile(ParetopickError, FileNotFoundError):
 
 
 class SimulationInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a simulation; ``partial`` is the curve of the runs that were finished, None if there are none."""
+    """Ctrl-C during a simulation; ``partial`` is the curve of the runs that were finished (or a list), None if there are none."""
 
     def __init__(self, partial: object | None) -> None:
-        super().__init__("the simulation was interrupted")
+        super().__init__("the simulation was interrupted; .partial of this exception is what was finished")
         self.partial = partial

@@ -11,8 +11,6 @@ import paretopick
 SCRIPT = """
 import logging, sys
 import paretopick as pp
-from paretopick.simulation import compiled
-compiled.PATIENCE = 0.6
 assert "numba" not in sys.modules
 bandit = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2]], pp.Bernoulli())
 print(pp.simulate(bandit, "apt", budgets=[9, 30], runs=500, rng=1).tallies.tolist())
@@ -36,7 +34,7 @@ def test_kernels_are_compiled_once_and_anew_when_a_file_they_import_changes(tmp_
 
     first, cached, said = run(package, cache)
     assert cached == (0, 1)
-    assert "compiling the simulation kernels" in said
+    assert said.count("compiling a simulation kernel") == 1
 
     again, cached, said = run(package, cache)
     assert cached == (1, 0)

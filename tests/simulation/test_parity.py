@@ -170,3 +170,14 @@ def test_more_arms_than_run_side_by_side():
         for policy in ("ege-sr", "ege-sh"):
             results = compiled(bandit, policy, 9000, seed=2, runs=2)
             assert results == [followed(bandit, policy, 9000, seed=2, run=run) for run in range(2)]
+
+
+@pytest.mark.parametrize("std", [0.0, 1e-4, 0.05])
+def test_long_fronts_in_two_objectives(std):
+    """More optimal arms than are compared one by one, some of them twins, and dominated arms between them."""
+    steps = np.arange(450.0)
+    line = np.column_stack([steps, steps[::-1]])
+    bandit = pp.Bandit(np.concatenate([line, line[::9], line[::7] - 3.0, line[::2] - [0.0, 1.0]]), pp.Gaussian(std=std))
+    for policy in ("ege-sr", "ege-sh", ("ege-sr-k", {"max_arms": 5})):
+        results = compiled(bandit, policy, 14_000, seed=2, runs=2)
+        assert results == [followed(bandit, policy, 14_000, seed=2, run=run) for run in range(2)]

@@ -25,14 +25,14 @@ for verb in (demo, show, simulate):
 
 def main() -> None:
     """Runs the command line; errors of ours are one line on stderr and exit code 2."""
-    if sys.stdout is not None:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without umlauts is no reason to stop
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- whoever closes it wants to see nothing
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without umlauts is no reason to stop
     try:
         try:
             app()
         finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
     except ParetopickError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,10 +46,16 @@ def value(text: str) -> Any:
         return words.get(text.strip().lower(), text.strip())
 
 
-def whole_numbers(texts: Iterable[str], name: str) -> list[int]:
+def whole_numbers(texts: Sequence[str], name: str) -> list[int]:
     """Whole numbers, several in a text separated by commas; 1e3 is one too."""
     given = [value(text) for text in split_at_commas(texts)]
     whole = [int(number) if isinstance(number, float) and number.is_integer() else number for number in given]
+    for number in whole:
+        if isinstance(number, str):
+            written = ",".join(texts)
+            raise InvalidInput(
+                f"{name} {written}: {number!r} is not a whole number; commas separate several, and write 1000 as 1000."
+            )
     return [check_integer(number, name, minimum=0) for number in whole]
 
 

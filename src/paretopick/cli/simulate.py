@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 from typing import Annotated, Any, cast
@@ -36,6 +37,9 @@ def command(
         str | None, typer.Option(help="What objectives are divided by: one number, or one each, with commas.")
     ] = None,
     engine: Annotated[str, typer.Option(help="auto, compiled, or reference (slow, pull by pull).")] = "auto",
+    hypervolume: Annotated[
+        bool, typer.Option(help="Whether to compute the hypervolume fraction, for --json and --csv; slow in many objectives.")
+    ] = True,
     data: Data = None,
     std: Annotated[str | None, typer.Option(help="Noise of a CSV file: one standard deviation, or one per objective.")] = None,
     bernoulli: Annotated[bool, typer.Option("--bernoulli", help="Noise of a CSV file: means are probabilities.")] = False,
@@ -83,6 +87,7 @@ def command(
                     rng=seed,
                     workers=workers,
                     scale=widths,
+                    hypervolume=hypervolume,
                     engine=cast(Any, engine),  # simulate() checks it
                     progress=advance,
                 )
@@ -113,10 +118,9 @@ def _refuse_twice(texts: list[str], what: str) -> None:
 
 
 def _one_whole_number(text: str, name: str) -> int:
-    numbers = whole_numbers([text], name)
-    if len(numbers) != 1:
-        raise InvalidInput(f"{name} {text} is not one whole number.")
-    return check_integer(numbers[0], name, minimum=1)
+    if "," in text:
+        raise InvalidInput(f"{name} {text} is not one whole number; write it without commas.")
+    return check_integer(whole_numbers([text], name)[0], name, minimum=1)
 
 
 def _print(curves: list[tuple[Bandit, str, ErrorCurve]]) -> None:
@@ -127,9 +131,11 @@ def _print(curves: list[tuple[Bandit, str, ErrorCurve]]) -> None:
         intervals = curve.interval()
         for i, budget in enumerate(curve.budgets):
             low, high = intervals[i]
-            rate = f"{curve.rate[i]:.4g}" if curve.errors[i] else f"< {high:.2g}"
-            row = [label, budget, rate, f"{low:.2g} to {high:.2g}", f"{curve.errors[i]} of {curve.runs}", f"{curve.pulls[i]:.1f}"]
-            rows.append([bandit.name] * (len(bandits) > 1) + row + [f"{curve.relaxed_losses[i]} of {curve.runs}"] * relaxed)
+            rate = _digits(curve.rate[i], low, high) if curve.errors[i] else f"< {high:.2g}"
+            interval = f"{_digits(low, low, high)} to {_digits(high, low, high)}"
+            row = [label, budget, rate, interval, f"{curve.errors[i]} of {curve.runs}", f"{curve.pulls[i]:.8g}"]
+            missed = f"{curve.relaxed_losses[i]} of {curve.runs}" if "max_arms" in curve.options else ""
+            rows.append([bandit.name] * (len(bandits) > 1) + row + [missed] * relaxed)
     for bandit in bandits:
         size = f"{bandit.n_arms} arms, {int(bandit.optimal.sum())} of them optimal"
         objectives = ", ".join(bandit.objective_names)
@@ -137,3 +143,13 @@ def _print(curves: list[tuple[Bandit, str, ErrorCurve]]) -> None:
     print("How often the answer is not the Pareto set:\n")
     header = ["policy", "budget", "error rate", "95% interval", "errors", "pulls used"]
     print_table(["instance"] * (len(bandits) > 1) + header + ["max_arms missed"] * relaxed, rows)
+    if relaxed:
+        print("\nmax arms missed: the answer is neither max_arms optimal arms nor all of them, which is what ege-sr-k is for.")
+
+
+def _digits(number: float, low: float, high: float) -> str:
+    """A rate or a limit of its interval with as many digits as the interval bears out."""
+    width = high - low
+    if high < 1e-3 or width <= 0:
+        return f"{number:.2g}"
+    return f"{number:.{max(2, math.ceil(-math.log10(width)) + 1)}f}"

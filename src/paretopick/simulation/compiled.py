@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("paretopick")
 
-PATIENCE = 1.5
-"""Seconds that the first call of a kernel may take before it is said that it is being compiled; from the cache it takes less."""
-
 
 def has_kernel(task: Task) -> bool:
     """Whether a task can run compiled: its policy is of a class that has a kernel, and so has its noise."""
@@ -42,7 +38,7 @@ class CompiledRunner:
 
     def __init__(self, task: Task) -> None:
         self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)
-        with _patience():
+        with _notice():
             self._sweep = KERNELS[type(task.player(task.budgets[0]))](task)
             self._sweep(seed_key((0,)), 0, 0)  # compiles, or reads from the cache
 
@@ -183,14 +179,20 @@ def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
-    """Says what takes so long, if it does."""
-    notice = threading.Timer(
-        PATIENCE, log.warning, ["compiling the simulation kernels, which takes up to half a minute once; they are kept on disk"]
-    )
-    notice.daemon = True
-    notice.start()
-    try:
+def _notice() -> Iterator[None]:
+    """Says once that kernels are being compiled, if they are."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        said = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.said:
+                log.warning("compiling a simulation kernel, which takes up to half a minute; it is then kept on disk")
+            self.said = True
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
         yield
-    finally:
-        notice.cancel()

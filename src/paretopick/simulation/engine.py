@@ -100,7 +100,8 @@ def simulate(
         workers: threads, by default one for each core. Without a kernel (see ``engine``) processes, by default one, this one;
             where processes are spawned and not forked, a script that asks for several needs ``if __name__ == "__main__":``.
         executor: instead of workers, any ``concurrent.futures.Executor``: a pool of processes, or that of a cluster. It gets
-            ``workers`` pieces of work at a time, by default twice the number of cores here.
+            ``workers`` pieces of work at a time, by default twice the number of cores here. What is said of spawned processes
+            under ``workers`` holds for it too.
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
         scale: what each objective is divided by before the policy sees it: one number, or one per objective. Answers are
             judged by the true means all the same.
@@ -133,7 +134,6 @@ def simulate(
     seed = _seed(rng)
     curves: list[ErrorCurve] = []
     for task, name in zip(tasks, engines, strict=True):
-        done = sum(curve.runs for curve in curves)
         total = task.curve(name, np.zeros((len(task.budgets), len(TALLIES)), dtype=np.int64), ())
         try:
             while (more := goal.runs_after(total)) > 0:
@@ -142,12 +142,13 @@ def simulate(
                     for span, tallies in finished:
                         total += task.curve(name, tallies, (span,))
                         if progress is not None:
-                            progress(done + total.runs, max(goal.expected(total) * len(tasks), done + total.runs))
+                            progress(*goal.progress([*curves, total], len(tasks)))
         except KeyboardInterrupt:
             begun = [*curves, total] if total.runs else curves
             partial = (begun or None) if isinstance(policy, list) else (total if total.runs else None)
             raise SimulationInterrupted(partial) from None
         curves.append(total)
+        goal.say_if_missed(total)
     return curves if isinstance(policy, list) else curves[0]
 
 
@@ -206,6 +207,31 @@ class _Goal:
         # The width of an interval falls like one over the square root; a rate that has not shown yet asks for four times as many.
         factor = min(4.0, 1.05 * (worst / self._precision) ** 2)
         return min(math.ceil(curve.runs * max(factor, 1.05)), self._most)
+
+    def progress(self, curves: list[ErrorCurve], n_curves: int) -> tuple[int, int]:
+        """How many runs are done, and how many it looks like in all for so many curves, of which the last is under way."""
+        runs = [curve.runs for curve in curves]
+        now = self.expected(curves[-1])
+        if self._precision is None:
+            return sum(runs), now * n_curves
+        to_come = max([now, *runs[:-1]]) * (n_curves - len(curves))
+        return sum(runs), sum(runs[:-1]) + now + to_come
+
+    def say_if_missed(self, curve: ErrorCurve) -> None:
+        """Says that the target was not met, if it was not."""
+        reached = curve.precision()
+        if self._precision is not None and (worst := float(reached.max())) > self._precision:
+            budget = curve.budgets[int(reached.argmax())]
+            how = f"reaches {worst:.2%} of the rate" if math.isfinite(worst) else "has no error rate in it yet"
+            log.warning(
+                "%s on %s stopped after %s runs: the interval at budget %s %s, and %s was asked for; raise max_runs",
+                curve.policy,
+                curve.instance,
+                curve.runs,
+                budget,
+                how,
+                f"{self._precision:.2%}",
+            )
 
 
 def _seed(rng: Seed) -> tuple[int, ...]:

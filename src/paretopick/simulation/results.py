@@ -22,6 +22,10 @@ UNDEFINED = -1
 """Counted for the hypervolume fraction of every run where it does not exist."""
 
 
+IDENTITY = ("instance", "digest", "policy", "options", "scale", "engine", "budgets")
+"""What curves that add up have in common."""
+
+
 @dataclass(frozen=True)
 class Span:
     """Runs ``first`` to ``last - 1`` of the stream of runs that ``seed`` stands for."""
@@ -53,6 +57,19 @@ class ErrorCurve:
     """``(n_budgets, len(TALLIES))`` totals."""
     spans: tuple[Span, ...]
     """Which runs these are."""
+
+    def __repr__(self) -> str:
+        rates = ", ".join(f"{budget}: {errors}" for budget, errors in zip(self.budgets, self.errors, strict=True))
+        return f"<ErrorCurve of {self.policy} on {self.instance}: {self.runs} runs; errors by budget {{{rates}}}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ErrorCurve):
+            return NotImplemented
+        mine, theirs = (tuple(getattr(curve, name) for name in (*IDENTITY, "spans")) for curve in (self, other))
+        return mine == theirs and np.array_equal(self.tallies, other.tallies)
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.policy, self.budgets, self.spans))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tallies", frozen(np.array(self.tallies, dtype=np.int64)))
@@ -136,7 +153,7 @@ class ErrorCurve:
         """Puts together different runs of the same policy on the same instance at the same budgets."""
         if not isinstance(other, ErrorCurve):
             return NotImplemented
-        for what in ("instance", "digest", "policy", "options", "scale", "engine", "budgets"):
+        for what in IDENTITY:
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise InvalidInput(f"curves of {what} {mine!r} and {theirs!r} are different things and do not add up.")
@@ -150,6 +167,9 @@ class ErrorCurve:
                         "simulate the second with another rng= or with start= behind the first."
                     )
         return replace(self, tallies=self.tallies + other.tallies, spans=_joined((*self.spans, *other.spans)))
+
+    def __radd__(self, other: object) -> ErrorCurve:
+        return self if other == 0 else NotImplemented  # sum() starts with 0
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as plain JSON values, with 95% Wilson intervals; ``from_dict`` reads it back."""
@@ -206,9 +226,10 @@ class ErrorCurve:
         return curve
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns one flat row per budget: what a CSV file or a data frame holds."""
+        """Returns one flat row per budget: what a CSV file or a data frame holds; ``spans`` is seed:first-last of the runs."""
         record = self.to_dict()
         head = {name: record[name] for name in ("instance", "policy", "options", "scale", "engine", "runs")}
+        head["spans"] = " ".join(f"{'/'.join(map(str, span.seed))}:{span.first}-{span.last}" for span in self.spans)
         head["scale"] = " ".join(map(str, self.scale or ()))
         head["options"] = " ".join(f"{key}={value}" for key, value in self.options.items())
         return [{**head, **{key: cell for key, cell in row.items() if key != "tallies"}} for row in record["budgets"]]

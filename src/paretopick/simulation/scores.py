@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +14,13 @@ from paretopick.theory import losses
 
 
 class Judge:
-    """Knows the truth about one bandit, and remembers the hypervolumes of answers it has seen."""
+    """Knows the truth about one bandit."""
 
     def __init__(self, bandit: Bandit, max_arms: int | None, hypervolume: bool) -> None:
         self._bandit = bandit
         # An answer of more arms than there are is none, so without max_arms this asks for the whole Pareto set.
         self._max_arms = bandit.n_arms + 1 if max_arms is None else max_arms
         self._hypervolume = hypervolume
-        self._volumes: dict[bytes, int] = {}
 
     def tally(self, answers: NDArray[np.uint64], pulls: IntArray, rounds: IntArray) -> IntArray:
         """Returns the totals of ``TALLIES`` over runs.
@@ -49,21 +47,40 @@ class Judge:
         return np.array([totals[name] for name in TALLIES], dtype=np.int64)
 
     def _volume(self, masks: BoolArray, counts: IntArray, n_right: int) -> int:
-        """The sum of the hypervolume fractions in billionths, each computed once for each answer that occurs."""
-        if not self._hypervolume or not 0 < self._front_volume < math.inf:
+        """The sum of the hypervolume fractions in billionths."""
+        if not self._hypervolume or not _has_volume(self._bandit):
             return UNDEFINED * (int(counts.sum()) + n_right)
-        total = n_right * BILLION
-        for mask, count in zip(masks, counts.tolist(), strict=True):
-            key = mask.tobytes()
-            if key not in self._volumes:
-                volume = losses.hypervolume(self._bandit.means[mask])
-                self._volumes[key] = round(volume / self._front_volume * BILLION)
-            total += count * self._volumes[key]
-        return total
+        volumes = _volumes(self._bandit) if len(counts) else None
+        fractions = [volumes.fraction(mask) for mask in masks] if volumes else []
+        return int(n_right * BILLION + sum(n * fraction for n, fraction in zip(counts.tolist(), fractions, strict=True)))
 
-    @cached_property
-    def _front_volume(self) -> float:
-        return losses.hypervolume(self._bandit.means[self._bandit.optimal])
+
+def _has_volume(bandit: Bandit) -> bool:
+    """Whether the hypervolume of the Pareto set is neither 0 nor infinite, which is known without computing it."""
+    above = bandit.means[(bandit.means > 0).all(axis=1)]
+    with np.errstate(over="ignore"):
+        return len(above) > 0 and bool(np.isfinite(above.max(axis=0).prod()) and above.prod(axis=1).max() > 0)
+
+
+class _Volumes:
+    """The hypervolumes of the answers that occurred, each computed once: in many objectives one may take seconds."""
+
+    def __init__(self, bandit: Bandit) -> None:
+        self._means = bandit.means
+        self._whole = losses.hypervolume(bandit.means[bandit.optimal])
+        self._fractions: dict[bytes, int] = {}
+
+    def fraction(self, mask: BoolArray) -> int:
+        """Returns the hypervolume fraction of an answer in billionths."""
+        key = mask.tobytes()
+        if key not in self._fractions:
+            self._fractions[key] = round(losses.hypervolume(self._means[mask]) / self._whole * BILLION)
+        return self._fractions[key]
+
+
+@lru_cache(maxsize=4)
+def _volumes(bandit: Bandit) -> _Volumes:
+    return _Volumes(bandit)
 
 
 def packed(masks: BoolArray) -> NDArray[np.uint64]:

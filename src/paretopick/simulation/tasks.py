@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from paretopick._arrays import FloatArray, IntArray, check_flag, check_integer, frozen
 from paretopick.bandits import Bandit
-from paretopick.errors import InvalidInput
+from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies import check_options, plain_options, policy, policy_options
 from paretopick.policies.base import Policy
 from paretopick.simulation.results import ErrorCurve, Span
@@ -78,7 +78,10 @@ def make_task(
     check_options(name, options)
     task = Task(bandit, name, plain_options(options), T, widths, check_flag(hypervolume, "hypervolume"))
     for budget in task.budgets:
-        task.player(budget)
+        try:
+            task.player(budget)
+        except BudgetTooSmall as refusal:
+            raise BudgetTooSmall(f"{name} on {bandit.name}: {refusal}", refusal.smallest) from None
     return task
 
 
@@ -113,7 +116,9 @@ def _named(spec: PolicySpec) -> tuple[str, Mapping[str, Any]]:
         return spec, {}
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
         return spec
-    raise InvalidInput(f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}).')
+    raise InvalidInput(
+        f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}); several go into a list.'
+    )
 
 
 def check_budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ...]:
@@ -124,6 +129,8 @@ def check_budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[in
         if bandit.budget is None:
             raise InvalidInput("budgets= is missing, and this bandit has no budget of its own; say budgets=[500, 1000].")
         given = bandit.budget
+    if isinstance(given, str | bytes):
+        raise InvalidInput(f"budgets={given!r} is a text; write for instance budgets=[500, 1000].")
     one = isinstance(given, np.ndarray) and given.ndim == 0
     several = given if isinstance(given, Iterable) and not one else (given,)
     T = tuple(check_integer(budget, "budgets", minimum=0) for budget in several)

@@ -58,19 +58,24 @@ def weakly_dominates(rows: FloatArray, columns: FloatArray) -> BoolArray:
 
 
 def optimal_rows(points: FloatArray) -> BoolArray:
-    """``pareto_mask`` for points known to be clean: all pairs at once for a few, about n |S| D comparisons in blocks for many."""
+    """``pareto_mask`` for points known to be clean: all pairs at once for a few, about n |S| D comparisons in blocks for many.
+
+    In one or two objectives a sort is enough, however long the front.
+    """
     if len(points) <= FEW:
         as_good = weakly_dominates(points, points)
         return np.logical_not((as_good & ~as_good.T).any(axis=0))
 
     # Every dominator is visited before what it dominates: by decreasing mean, which rounding keeps monotone (a sum could overflow
-    # both ways), and among equal means by decreasing coordinates. A point is then optimal exactly when no optimal point before it
-    # dominates it. Twins are neighbours in that order, and only the first of them is compared.
-    order = np.lexsort((*(-points.T), -(points / points.shape[1]).sum(axis=1)))
+    # both ways), and among equal means by decreasing coordinates; in up to two objectives by decreasing coordinates alone. A
+    # point is then optimal exactly when no optimal point before it dominates it. Twins are neighbours in that order, and only the
+    # first of them is compared.
+    keys = (-points).T[::-1] if points.shape[1] <= 2 else (*(-points.T), -(points / points.shape[1]).sum(axis=1))
+    order = np.lexsort(keys)
     visited = points[order]
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = (visited[1:] != visited[:-1]).any(axis=1)
-    survives = _survivors(visited[first])
+    survives = _survivors(visited[first]) if points.shape[1] > 2 else _record_holders(visited[first])
     optimal = np.empty(len(points), dtype=np.bool_)
     optimal[order] = survives[np.cumsum(first) - 1]
     return optimal
@@ -93,3 +98,11 @@ def _survivors(points: FloatArray) -> BoolArray:
         size += len(kept)
         start = stop
     return survives
+
+
+def _record_holders(points: FloatArray) -> BoolArray:
+    """The same for one or two objectives and falling first coordinates: whoever exceeds all before in the last coordinate."""
+    last = points[:, -1]
+    record = np.ones(len(points), dtype=np.bool_)
+    record[1:] = last[1:] > np.maximum.accumulate(last)[:-1]
+    return record

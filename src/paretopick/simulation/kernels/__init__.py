@@ -6,6 +6,7 @@
 ``binomials``      sums of Bernoulli pulls
 ``noises``         pulls of many arms at once, or of one arm
 ``fronts``         Pareto set and gaps of one run, eight arms side by side
+``planar``         the Pareto set of points in the plane, for long fronts
 ``one_by_one``     EGE, one run at a time
 ``pivots``         Pareto sets and gaps of eight runs side by side
 ``side_by_side``   EGE, eight runs side by side

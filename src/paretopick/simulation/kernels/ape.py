@@ -15,7 +15,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.fronts import ALL, Front, excess, find_gaps, make_front
+from paretopick.simulation.kernels.fronts import Front, excess, find_gaps, make_front
 from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
@@ -147,7 +147,7 @@ def _exploration(c, steps, hardness):
 @inner
 def _hardness(variant, K, D, arms, front):
     """The estimated H, added up in the order of the arms."""
-    find_gaps(arms.means, arms.stride, D, K, ALL, front)
+    find_gaps(arms.means, arms.stride, D, K, K, front)
     total = 0.0
     for i in range(K):
         gap = front.gap[i] + SMALLEST_GAP if variant == PUBLISHED else max(front.gap[i], SMALLEST_GAP)

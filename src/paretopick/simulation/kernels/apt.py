@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.fronts import ALL, Front, find_gaps, make_front
+from paretopick.simulation.kernels.fronts import Front, find_gaps, make_front
 from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
@@ -54,7 +54,7 @@ def run_apt(noise, batch, gamma, initial, budgets, seed, first, last, memory, an
         for b in range(budgets.size):
             while used < budgets[b]:
                 if frozen == 0:
-                    find_gaps(arms.means, arms.stride, n_objectives, n_arms, ALL, front)
+                    find_gaps(arms.means, arms.stride, n_objectives, n_arms, n_arms, front)
                     frozen = batch
                     for i in range(n_arms, arms.stride):
                         front.gap[i] = np.inf

@@ -15,6 +15,7 @@ from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
     choose,
+    count_bits,
     float_memory,
     inlined,
     inner,
@@ -29,12 +30,13 @@ from paretopick.simulation.kernels.lanes import (
     store,
     word_memory,
 )
+from paretopick.simulation.kernels.planar import find_front_in_plane
 
 FEW = 24
 """Up to this many points are compared all with all; for more, the points of the front are found one after the other."""
 
-FRONT, LARGEST, ALL = 0, 1, 2
-"""How much of the gaps is wanted: only who is optimal, the largest gap, or every gap."""
+MANY = 256
+"""In two objectives, a front of more points than that is found by sorting."""
 
 OUTSIDE = -1.0
 """The gap of a slot without a point: smaller than any gap."""
@@ -55,6 +57,8 @@ class Front(NamedTuple):
     pivots: NDArray[np.int64]
     n_pivots: NDArray[np.int64]
     place: NDArray[np.uint64]
+    order: NDArray[np.int64]
+    work: NDArray[np.int64]
 
 
 def make_front(n_slots: int) -> Front:
@@ -67,6 +71,8 @@ def make_front(n_slots: int) -> Front:
         np.empty(n_slots, np.int64),
         np.zeros(1, np.int64),
         word_memory(WIDTH),
+        np.empty(n_slots, np.int64),
+        np.empty(n_slots, np.int64),
     )
 
 
@@ -85,42 +91,98 @@ def excess(points, stride, n_objectives, i, j):
 
 
 @inner
-def find_gaps(points, stride, n_objectives, n, wanted, front):
-    """Fills ``front.best`` and ``front.gap`` for n points.
+def find_gaps(points, stride, n_objectives, n, n_leaving, front):
+    """Fills ``front.best``, and if any arms are to leave ``front.gap``, for n points.
 
-    With ``wanted=LARGEST`` an optimal point whose bound is below the largest gap of the others keeps that bound for a gap, which
-    leaves the largest gap and whoever ties with it exact.
+    With fewer than n leaving, an optimal point whose bound is below the n_leaving-th largest gap of the others keeps that bound
+    for a gap: it stays, and the gaps of all who leave and of whoever ties with them are exact.
     """
+    n_others = -1
     if n <= FEW:
         _compare_all(points, stride, n_objectives, n, front)
     else:
-        _find_pivots(points, stride, n_objectives, n, front)
-    if wanted == FRONT:
+        # Whether the front was long the last time changes how it is found now, and nothing else.
+        long = n_objectives == 2 and front.n_pivots[0] > MANY
+        if long or not _find_pivots(points, stride, n_objectives, n, front):
+            n_others = find_front_in_plane(points, stride, n, front)
+    if n_leaving == 0:
         return
     zero, outside = spread(0.0), spread(OUTSIDE)
-    top = outside
     for i in range(0, n, WIDTH):
         best = load(front.best, i)
         below = zero - best  # not -best, which would turn a tie into -0.0
         optimal = best > zero
-        store(front.gap, i, choose(optimal, best, below))
+        store(front.gap, i, choose(optimal, outside, below))
         store(front.addend, i, choose(optimal, zero, below))
-        top = larger(choose(optimal, outside, below), top)
-    least = largest(top) if wanted == LARGEST else 0.0
     for i in range(n, (n + WIDTH - 1) // WIDTH * WIDTH):
         front.gap[i] = OUTSIDE
         front.addend[i] = np.inf
+    least = 0.0
+    if n_leaving < n:
+        least, _ = threshold(front.gap, n, n_leaving)
     for p in range(front.n_pivots[0]):
         j = front.pivots[p]
-        if front.best[j] > 0.0 and front.best[j] >= least:
-            front.addend[j] = np.inf  # not with itself
-            nearest = spread(front.best[j])
-            for i in range(0, n, WIDTH):
-                # M(j, i)^+ + gap of j for the others, and M(j, i), which is positive, between optimal points
-                margin = larger(excess(points, stride, n_objectives, i, j), zero) + load(front.addend, i)
-                nearest = smaller(margin, nearest)
-            front.addend[j] = 0.0
-            front.gap[j] = smallest(nearest)
+        if front.best[j] > 0.0:
+            if front.best[j] < least:
+                front.gap[j] = front.best[j]
+            elif n_others >= 0:
+                front.gap[j] = _nearest_in_plane(points, stride, n_others, j, front)
+            else:
+                front.gap[j] = _nearest(points, stride, n_objectives, n, j, front)
+
+
+@inlined
+def _nearest(points, stride, n_objectives, n, j, front):
+    """The gap of the optimal point in slot j."""
+    front.addend[j] = np.inf  # not with itself
+    nearest = spread(front.best[j])
+    for i in range(0, n, WIDTH):
+        # M(i, j)^+ + gap of i for a point that is dominated, and M(i, j), which is positive, for one that is not
+        margin = larger(excess(points, stride, n_objectives, i, j), spread(0.0)) + load(front.addend, i)
+        nearest = smaller(margin, nearest)
+    front.addend[j] = 0.0
+    return smallest(nearest)
+
+
+@inner
+def _nearest_in_plane(points, stride, n_others, j, front):
+    """The same where ``best`` knows about the other optimal points already."""
+    nearest = front.best[j]
+    for place in range(n_others):
+        i = front.work[place]
+        above = max(points[i] - points[j], points[stride + i] - points[stride + j], 0.0)
+        nearest = min(nearest, above + front.addend[i])
+    return nearest
+
+
+@inlined
+def threshold(gaps, n, n_leaving):
+    """The largest gap that at least ``n_leaving`` of n slots have or exceed, and how many do; 0 if there are not so many.
+
+    Bisection between values that occur; slots that do not count, and those up to the next multiple of eight, are negative.
+    """
+    top = spread(OUTSIDE)
+    for i in range(0, n, WIDTH):
+        top = larger(load(gaps, i), top)
+    low, high, count = 0.0, largest(top), n
+    while low < high:
+        middle = 0.5 * low + 0.5 * high
+        if n_leaving == 1 or not middle > low:
+            middle = high
+        value, over, under, at_least = spread(middle), spread(np.inf), spread(OUTSIDE), 0
+        for i in range(0, n, WIDTH):
+            gap = load(gaps, i)
+            above = gap >= value
+            at_least += count_bits(bits(above))
+            over = choose(above, smaller(gap, over), over)
+            under = choose(above, under, larger(gap, under))
+        if at_least >= n_leaving:
+            low, count = smallest(over), at_least
+            if at_least == n_leaving:
+                break
+        else:
+            high = largest(under)
+    return low, count
 
 
 @inner
@@ -140,6 +202,8 @@ def _compare_all(points, stride, n_objectives, n, front):
 @inner
 def _find_pivots(points, stride, n_objectives, n, front):
     """Compares all points with one that nobody is known to dominate, the one with the largest sum, until there is no other.
+
+    In two objectives it gives up, and returns False, when there are too many.
 
     Every optimal point becomes a pivot, or is the twin of one. A sum that rounding has made equal may let in a pivot that a later
     one dominates: its ``best`` then says so, and it changes nobody else's, since the dominator is at least as far above everyone.
@@ -162,6 +226,8 @@ def _find_pivots(points, stride, n_objectives, n, front):
     size = 0
     pivot = _place(top, where, front)
     while pivot >= 0:
+        if size == MANY and n_objectives == 2:
+            return False
         front.pivots[size] = pivot
         size += 1
         front.key[pivot] = -np.inf
@@ -177,6 +243,7 @@ def _find_pivots(points, stride, n_objectives, n, front):
         front.best[pivot] = own
         pivot = _place(top, where, front)
     front.n_pivots[0] = size
+    return True
 
 
 @inlined

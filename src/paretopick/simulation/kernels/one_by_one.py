@@ -8,16 +8,13 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.fronts import ALL, FRONT, LARGEST, Front, find_gaps, is_optimal, make_front
+from paretopick.simulation.kernels.fronts import Front, find_gaps, is_optimal, make_front, threshold
 from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
     choose,
-    count_bits,
     inlined,
     inner,
-    larger,
-    largest,
     load,
     lowest_bit,
     pasted,
@@ -117,82 +114,69 @@ def eliminate(noise, plan, start, stop, n, accepted, slots, front, slot_of, answ
     Without new pulls a leaving arm changes neither who is optimal nor a gap smaller than its own, and gaps that tie with its own
     can only grow, those of optimal arms: all these rounds together take out whoever one round would that kept as few. Only where
     optimal arms are in a tie at the cut, since they may then leave earlier than a single round would have it, or where the number
-    of accepted arms may end the run, does the order matter; the rounds are then closed one by one.
+    of accepted arms may end the run, does the order matter; rounds are then closed one by one.
     """
     D = noise.n_objectives
     keep = plan.active[stop]
     if keep == 0 and plan.max_arms == 0:
-        find_gaps(slots.sums, slots.stride, D, n, FRONT, front)
+        find_gaps(slots.sums, slots.stride, D, n, 0, front)
         for i in range(n):
             if is_optimal(slots.sums, slots.stride, D, front, i):
                 include(slots.arm[i], answer)
         return 0, accepted, stop
-    find_gaps(slots.sums, slots.stride, D, n, LARGEST if n - keep == 1 else ALL, front)
-    threshold, split = _cut(slots, D, n, n - keep, front, slot_of)
-    in_order = split and stop - start > 1
-    if plan.max_arms > 0 and stop - start > 1:
-        in_order |= accepted + _optimal_leaving(threshold, slots, D, n, front) >= plan.max_arms
-    if not in_order:
-        accepted += _accept(threshold, slots, D, n, front, answer)
-        return _remove(noise, threshold, n, slots, front), accepted, stop
-    for r in range(start, stop):
-        find_gaps(slots.sums, slots.stride, D, n, ALL, front)
-        threshold, split = _cut(slots, D, n, n - plan.active[r + 1], front, slot_of)
-        accepted += _accept(threshold, slots, D, n, front, answer)
-        n = _remove(noise, threshold, n, slots, front)
+    find_gaps(slots.sums, slots.stride, D, n, n - keep, front)
+    least, split = _cut(slots, D, n, n - keep, front, slot_of)
+    split &= stop - start > 1
+    stops = plan.max_arms > 0 and accepted + _optimal_leaving(least, slots, D, n, front) >= plan.max_arms
+    if not split and (not stops or stop - start == 1):
+        accepted += _accept(least, slots, D, n, front, answer)
+        return _remove(noise, least, n, slots, front), accepted, stop
+    r = start
+    if not stops:  # whoever is above the tie leaves in any order
+        above = _next_above(front.gap, n, least)
+        accepted += _accept(above, slots, D, n, front, answer)
+        n = _remove(noise, above, n, slots, front)
+        while plan.active[r + 1] >= n:
+            r += 1
+    while r < stop:
+        find_gaps(slots.sums, slots.stride, D, n, n - plan.active[r + 1], front)
+        least, split = _cut(slots, D, n, n - plan.active[r + 1], front, slot_of)
+        accepted += _accept(least, slots, D, n, front, answer)
+        n = _remove(noise, least, n, slots, front)
+        r += 1
         if 0 < plan.max_arms <= accepted:
-            return n, accepted, r + 1
-    return n, accepted, stop
+            break
+    return n, accepted, r
+
+
+@inlined
+def _next_above(gaps, n, least):
+    """The smallest gap that exceeds another."""
+    nearest = spread(np.inf)
+    for i in range(0, n, WIDTH):
+        gap = load(gaps, i)
+        nearest = choose(gap > spread(least), smaller(gap, nearest), nearest)
+    return smallest(nearest)
 
 
 @inner
 def _cut(slots, n_objectives, n, n_leaving, front, slot_of):
     """The gap from which on arms leave, and whether optimal arms are in a tie at the cut."""
-    threshold, count = _threshold(front.gap, n, n_leaving)
-    return threshold, count > n_leaving and settle_ties(threshold, slots, n_objectives, n, n_leaving, front, slot_of)
-
-
-@inlined
-def _threshold(gaps, n, n_leaving):
-    """The largest gap that at least ``n_leaving`` of n arms have or exceed, and how many do: more if there is a tie.
-
-    Bisection between values that occur; entries up to the next multiple of eight are negative.
-    """
-    top = spread(-1.0)
-    for i in range(0, n, WIDTH):
-        top = larger(load(gaps, i), top)
-    low, high, count = 0.0, largest(top), n
-    while low < high:
-        middle = 0.5 * low + 0.5 * high
-        if n_leaving == 1 or not middle > low:
-            middle = high
-        value, over, under, at_least = spread(middle), spread(np.inf), spread(-1.0), 0
-        for i in range(0, n, WIDTH):
-            gap = load(gaps, i)
-            above = gap >= value
-            at_least += count_bits(bits(above))
-            over = choose(above, smaller(gap, over), over)
-            under = choose(above, under, larger(gap, under))
-        if at_least >= n_leaving:
-            low, count = smallest(over), at_least
-            if at_least == n_leaving:
-                break
-        else:
-            high = largest(under)
-    return low, count
+    least, count = threshold(front.gap, n, n_leaving)
+    return least, count > n_leaving and settle_ties(least, slots, n_objectives, n, n_leaving, front, slot_of)
 
 
 @inner
-def settle_ties(threshold, slots, n_objectives, n, n_leaving, front, slot_of):
+def settle_ties(least, slots, n_objectives, n, n_leaving, front, slot_of):
     """Lowers the gaps of arms that tie at the cut and stay; returns whether there are optimal arms among those that tie.
 
     Arms that are not optimal leave first, then those with larger numbers.
     """
     ties_leaving = n_leaving
     for i in range(n):
-        if front.gap[i] > threshold:
+        if front.gap[i] > least:
             ties_leaving -= 1
-        elif front.gap[i] == threshold:
+        elif front.gap[i] == least:
             slot_of[slots.arm[i]] = i
     for arm in range(slot_of.size - 1, -1, -1):
         i = slot_of[arm]
@@ -216,19 +200,19 @@ def settle_ties(threshold, slots, n_objectives, n, n_leaving, front, slot_of):
 
 
 @inner
-def _optimal_leaving(threshold, slots, n_objectives, n, front):
+def _optimal_leaving(least, slots, n_objectives, n, front):
     count = 0
     for i in range(n):
-        count += front.gap[i] >= threshold and is_optimal(slots.sums, slots.stride, n_objectives, front, i)
+        count += front.gap[i] >= least and is_optimal(slots.sums, slots.stride, n_objectives, front, i)
     return count
 
 
 @inner
-def _accept(threshold, slots, n_objectives, n, front, answer):
+def _accept(least, slots, n_objectives, n, front, answer):
     """Adds the optimal among the leaving arms to the answer, and returns how many they are."""
     accepted = 0
     for v in range(0, n, WIDTH):
-        leaving = bits(load(front.gap, v) >= spread(threshold))
+        leaving = bits(load(front.gap, v) >= spread(least))
         while leaving != 0:
             i = v + lowest_bit(leaving)
             leaving &= leaving - 1
@@ -239,10 +223,10 @@ def _accept(threshold, slots, n_objectives, n, front, answer):
 
 
 @inner
-def _remove(noise, threshold, n, slots, front):
+def _remove(noise, least, n, slots, front):
     """Takes the leaving arms out, last slot first, each hole filled with the last slot that stays; returns how many stay."""
     for i in range(n - 1, -1, -1):
-        if front.gap[i] >= threshold:
+        if front.gap[i] >= least:
             n -= 1
             front.gap[i] = front.gap[n]
             fill_slot(noise, slots, i, i, slots.arm[n])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.fronts import FRONT, find_gaps, is_optimal
+from paretopick.simulation.kernels.fronts import find_gaps, is_optimal
 from paretopick.simulation.kernels.lanes import WIDTH, float_memory, inlined, inner
 from paretopick.simulation.kernels.noises import Noise, draw_ahead
 from paretopick.simulation.kernels.one_by_one import include
@@ -72,7 +72,7 @@ def pull_once(noise, key, arm, arms):
 def answer_now(n_arms, n_objectives, arms, front, answer):
     """Writes down which arms look optimal now."""
     answer[:] = 0
-    find_gaps(arms.means, arms.stride, n_objectives, n_arms, FRONT, front)
+    find_gaps(arms.means, arms.stride, n_objectives, n_arms, 0, front)
     for i in range(n_arms):
         if is_optimal(arms.means, arms.stride, n_objectives, front, i):
             include(i, answer)

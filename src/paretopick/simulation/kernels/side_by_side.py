@@ -314,7 +314,7 @@ def _decide_many(sums, n_objectives, n, n_leaving, n_pivots, fronts, decision):
 
 @inner
 def _thresholds(gaps, n, n_leaving, low):
-    """``one_by_one._threshold`` in each run; at least ``n_leaving`` gaps are known to be at least ``low``."""
+    """``fronts.threshold`` in each run; at least ``n_leaving`` gaps are known to be at least ``low``."""
     high, count, wanted = spread(-1.0), spread(0.0), spread(float(n_leaving))
     for i in range(n):
         gap = load(gaps, i * WIDTH)
