@@ -70,7 +70,7 @@ def test_several_policies_at_once_are_each_of_them():
     assert len(pp.simulate(EASY, ["apt"], runs=5, rng=5)) == 1
 
 
-@pytest.mark.parametrize("options", [{}, {"batch": 7}, {"batch": 100, "gamma": 1.0, "initial": 1}])
+@pytest.mark.parametrize("options", [{}, {"batch": 7}, {"batch": 10**30, "gamma": 1.0, "initial": 1}])
 def test_an_anytime_policy_is_read_off_at_every_budget(options):
     """One set of runs, read at budgets in any order, is what separate runs up to each budget say."""
     budgets = [40, 13, 61, 12, 29]
@@ -204,6 +204,18 @@ def test_noise_without_a_kernel_runs_in_the_reference_engine_and_says_so(caplog)
     assert same(curve, pp.simulate(TABLES, "ege-sr", runs=20, rng=1, engine="reference"))
 
 
+def test_sums_that_could_overflow_run_in_the_reference_engine(caplog):
+    huge = pp.Bandit([[1.2e305, 0.0], [0.0, 1.2e305], [1e304, 1e304]], pp.Gaussian(std=0.0))
+    curve = pp.simulate(huge, "ege-sr", budgets=30, runs=2, rng=1)
+    assert "sums that may come near the largest number there is: it runs in the reference engine" in caplog.messages[0]
+    assert curve.engine == "reference"
+    assert curve.errors.tolist() == [0]
+    with pytest.raises(ValueError, match="overflows; scale the values down"):
+        pp.simulate(pp.Bandit([[1.2e308], [1.3e308]], pp.Gaussian(std=0.0)), "uniform", budgets=80, runs=8, rng=1)
+    with pytest.raises(ValueError, match="values has inf"):
+        pp.simulate(EASY, "ege-sr", budgets=40, runs=9, rng=1, scale=1e-310)
+
+
 def test_curves_of_different_engines_do_not_add_up():
     curves = [pp.simulate(EASY, "uniform", runs=4, rng=i, engine=engine) for i, engine in enumerate(("compiled", "reference"))]
     with pytest.raises(ValueError, match="curves of engine 'compiled' and 'reference'"):
@@ -301,6 +313,12 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, "ege-sr", executor="threads"), "executor='threads' is not a concurrent.futures.Executor"),
         (lambda: pp.simulate(EASY, "ege-sr", engine="fast"), "no engine named 'fast'"),
         (lambda: pp.simulate(TABLES, "ege-sr", engine="compiled"), "ege-sr on Resampled noise has no kernel; say engine="),
+        (lambda: pp.simulate(EASY, "ege-sr", runs=2**40), "runs=1099511627776 is too large"),
+        (lambda: pp.simulate(EASY, "uniform", runs=2**20, budgets=2**50), "are more pulls than can be counted; make fewer"),
+        (lambda: pp.simulate(EASY, "uniform", runs=1, budgets=2**50), "Bernoulli sums are drawn of at most 4294967296"),
+        (lambda: pp.simulate(EASY, "ege-sr", start=2**63), "start=9223372036854775808 is too large"),
+        (lambda: pp.simulate(EASY, "ege-sr", budgets="500,1000"), "budgets='500,1000' is a text; write"),
+        (lambda: pp.simulate(EASY, ("ege-sr", "uniform")), "several go into a list"),
         (lambda: pp.simulate(EASY, "ege-sr", runs="until"), "neither a number of runs nor a precision, such as"),
         (lambda: pp.simulate(EASY, "ege-sr", runs="until:-1"), "runs='until:-1' is neither"),
         (lambda: pp.simulate(EASY, "ege-sr", runs="until:nan"), "runs='until:nan' is neither"),

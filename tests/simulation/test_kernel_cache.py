@@ -49,3 +49,15 @@ def test_kernels_are_compiled_once_and_anew_when_a_file_they_import_changes(tmp_
     changed, cached, _ = run(package, cache)
     assert cached == (0, 1)
     assert changed != first
+
+
+def test_without_a_folder_for_kernels_they_are_compiled_and_not_kept(tmp_path):
+    """The sources may not be written to, and there is no home: said once, and everything works."""
+    package = tmp_path / "src"
+    shutil.copytree(Path(paretopick.__file__).parent, package / "paretopick", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "paretopick" / "simulation" / "kernels" / "__pycache__").write_text("a file where the folder should be")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA", "XDG"))}
+    environment |= {"PYTHONPATH": str(package), "HOME": "/dev/null", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment)
+    assert done.stderr.count("compiled kernels cannot be kept") == 1
+    assert done.stdout.startswith("[[")

@@ -6,7 +6,7 @@ from fed import followed
 
 import paretopick as pp
 from paretopick.simulation import make_task
-from paretopick.simulation.compiled import KERNELS, kernel_noise, seed_key
+from paretopick.simulation.compiled import KERNELS, kernel_noise, make_plan, seed_key
 from paretopick.simulation.kernels import binomials, ege, one_by_one
 from paretopick.simulation.scores import unpacked
 
@@ -116,11 +116,7 @@ def test_runs_side_by_side_equal_runs_one_by_one(noise):
         spec = (("ege-sr", {}), ("ege-sh", {}), ("ege-gg", {"n_rounds": 2}), ("ege-sr-k", {"max_arms": 1}))[i % 4]
         budget = smallest_budget(bandit, spec) + int(rng.integers(0, 6 * bandit.n_arms))
         task = make_task(bandit, spec, budgets=budget)
-        player = task.player(budget)
-        columns, column = np.unique(np.array(player.schedule.pulls, dtype=np.int64), return_inverse=True)
-        plan = one_by_one.Plan(
-            np.array(player.schedule.active), np.array(player.schedule.pulls, np.int64), column, player.max_arms or 0
-        )
+        plan, columns = make_plan(task.player(budget))
         kernel = kernel_noise(task, columns)
         outcomes = []
         for together in (True, False):
@@ -147,10 +143,29 @@ def test_scaled_objectives(noise):
     rng = np.random.default_rng(NOISES.index(noise))
     for policy in ("ege-sr", "ege-sh", "apt"):
         bandit = random_bandit(rng, noise, max_arms=12)
-        scale = rng.choice([0.1, 1.0, 3.0], bandit.n_objectives)
+        scale = rng.choice([0.125, 1.0, 4.0] if noise.startswith("bernoulli") else [0.1, 1.0, 3.0], bandit.n_objectives)
         budget = 10 * bandit.n_arms + 20
         results = compiled(bandit, policy, budget, seed=2, runs=9, scale=scale)
         assert results == [followed(bandit, policy, budget, seed=2, run=run, scale=scale) for run in range(9)]
+
+
+def test_equal_numbers_of_successes_are_a_tie_whatever_the_scale_and_the_rounds():
+    """Twins with certain outcomes, in rounds of 1, 3 and 1 pulls: their sums are the same number, so both are accepted."""
+    bandit = pp.Bandit([[1.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], pp.Bernoulli())
+    spec = ("ege", {"schedule": pp.Schedule((4, 3, 2, 0), (1, 3, 1))})
+    for scale in (3.0, 0.1, [3.0, 7.0]):
+        assert compiled(bandit, spec, 100, seed=1, runs=9, scale=scale) == [([0, 1], 15, 3)] * 9
+
+
+def test_large_sums_whose_differences_are_small():
+    """Keys of pivots are rounded, so that a pivot may turn out to be dominated, and by far more than its rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        bandit = pp.Bandit(1e12 + 0.1 * rng.normal(size=(int(rng.integers(6, 30)), 2)), pp.Gaussian(std=1.0))
+        for policy in ("ege-sr", "ege-sh", "ege-gg", "uniform"):
+            budget = 50 * bandit.n_arms
+            results = compiled(bandit, policy, budget, seed=1, runs=4)
+            assert results == [followed(bandit, policy, budget, seed=1, run=run) for run in range(4)]
 
 
 def test_many_objectives():

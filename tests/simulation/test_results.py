@@ -27,6 +27,24 @@ def test_rates_and_means_are_views_of_the_counts():
     assert c.hypervolume.tolist() == [0.9, 0.9]
 
 
+def test_equal_curves_are_equal_and_curves_can_be_summed_up():
+    assert curve() == curve()
+    assert curve() == pp.ErrorCurve.from_dict(json.loads(json.dumps(curve().to_dict())))
+    assert len({curve(), curve()}) == 1
+    assert curve() != curve((4, 0))
+    assert curve() != curve(first=1)
+    assert curve() != "curve"
+    assert sum([curve(), curve(first=10)]) == curve() + curve(first=10)
+    assert repr(curve()) == "<ErrorCurve of ege-sr on x: 10 runs; errors by budget {50: 3, 100: 0}>"
+
+
+def test_pulls_that_cannot_be_counted_are_not():
+    rows = np.array(curve().tallies)
+    rows[:, 4] = 2**62
+    with pytest.raises(ValueError, match="more than can be counted"):
+        curve(tallies=rows) + curve(tallies=rows, first=10)
+
+
 def test_counts_are_integers_and_cannot_be_changed():
     assert curve().errors.dtype == np.int64
     with pytest.raises(ValueError, match="read-only"):

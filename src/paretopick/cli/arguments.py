@@ -52,10 +52,7 @@ def whole_numbers(texts: Sequence[str], name: str) -> list[int]:
     whole = [int(number) if isinstance(number, float) and number.is_integer() else number for number in given]
     for number in whole:
         if isinstance(number, str):
-            written = ",".join(texts)
-            raise InvalidInput(
-                f"{name} {written}: {number!r} is not a whole number; commas separate several, and write 1000 as 1000."
-            )
+            raise InvalidInput(f"{name} has {number[:50]!r}, which is not a whole number; commas separate several numbers.")
     return [check_integer(number, name, minimum=0) for number in whole]
 
 

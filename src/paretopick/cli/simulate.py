@@ -28,7 +28,8 @@ def command(
     ],
     budget: Annotated[list[str], typer.Option(help="One or several, with commas; by default that of the instance.")] = [],  # noqa: B006
     runs: Annotated[
-        str, typer.Option(help="At each budget; or until:5%, until the 95% intervals are as narrow as that part of the rates.")
+        str,
+        typer.Option(help="At each budget; or until:5%, until the 95% intervals are within 5% of the rates."),
     ] = "10000",
     max_runs: Annotated[str | None, typer.Option(help="Where until:... gives up; by default 1000000.")] = None,
     seed: Seed = 0,

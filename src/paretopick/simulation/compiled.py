@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
+from paretopick.errors import InvalidInput
 from paretopick.policies.ape import APEFB, AdaptiveAPEFB, PublishedAdaptiveAPEFB
 from paretopick.policies.apt import APT
 from paretopick.policies.base import Policy
@@ -21,20 +23,47 @@ from paretopick.simulation.tasks import Task
 
 if TYPE_CHECKING:
     from paretopick.simulation.kernels.noises import Noise
+    from paretopick.simulation.kernels.one_by_one import Plan
     from paretopick.simulation.kernels.randoms import Key
 
 log = logging.getLogger("paretopick")
 
+SIDE_BY_SIDE = 512
+"""Up to this many arms eight runs of EGE advance together; with more, what they work in leaves the cache."""
 
-def has_kernel(task: Task) -> bool:
-    """Whether a task can run compiled: its policy is of a class that has a kernel, and so has its noise."""
-    return type(task.player(task.budgets[0])) in KERNELS and type(task.bandit.noise) in (Gaussian, Bernoulli)
+LARGEST_SUM = 1e300
+"""Kernels do not look for overflow; where sums could come near it, the policies themselves run, which do."""
+
+
+def why_no_kernel(task: Task) -> str | None:
+    """Returns why a task cannot run compiled; None if it can."""
+    if type(task.player(task.budgets[0])) not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
+        return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
+    if not _largest_sum(task) < LARGEST_SUM:
+        return "kernels do not take sums that may come near the largest number there is"
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "NUMBA_DISABLE_JIT is set, and kernels need to be compiled"
+    return None
+
+
+def _largest_sum(task: Task) -> float:
+    """A bound on what the coordinates of an arm can add up to; normals are below 9 in size."""
+    scale = np.ones(task.bandit.n_objectives) if task.scale is None else task.scale
+    largest = np.abs(task.bandit.means).max(axis=0)
+    if isinstance(task.bandit.noise, Gaussian):
+        largest = largest + 9.0 * task.bandit.n_objectives * np.abs(task.bandit.noise.root).max()
+    with np.errstate(over="ignore"):
+        return float((largest / scale).sum() * max(task.budgets))
+
+
+def grain(task: Task) -> int:
+    """How many runs advance together."""
+    side_by_side = isinstance(task.player(task.budgets[0]), EGE) and task.bandit.n_arms <= SIDE_BY_SIDE
+    return 8 if side_by_side else 1
 
 
 class CompiledRunner:
     """Runs of one policy on one bandit at several budgets, in kernels."""
-
-    engine = "compiled"
 
     def __init__(self, task: Task) -> None:
         self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)
@@ -63,28 +92,35 @@ Sweep = Callable[["Key", int, int], list[tuple[Any, IntArray, IntArray]]]
 
 
 def _ege(task: Task) -> Sweep:
-    from paretopick.simulation.kernels import ege, one_by_one
+    from paretopick.simulation.kernels import ege
 
     plans = []
     for budget in task.budgets:
         player = task.player(budget)
         assert isinstance(player, EGE)
-        pulls = np.array(player.schedule.pulls, dtype=np.int64)
-        columns, column = np.unique(pulls, return_inverse=True)
-        plan = one_by_one.Plan(
-            np.array(player.schedule.active, dtype=np.int64), pulls, column.astype(np.int64), player.max_arms or 0
-        )
+        plan, columns = make_plan(player)
         plans.append((kernel_noise(task, columns), plan))
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         results = []
         for noise, plan in plans:
             outcome = _outcome(last - first, noise.n_arms)
-            ege.run_ege(noise, plan, seed, first, last, ege.make_memory(noise), outcome)
+            memory = ege.make_memory(noise, side_by_side=grain(task) > 1)
+            ege.run_ege(noise, plan, seed, first, last, memory, outcome)
             results.append(tuple(outcome))
         return results
 
     return sweep
+
+
+def make_plan(player: EGE) -> tuple[Plan, IntArray]:
+    """Returns a schedule as the kernels see it, and the different numbers of pulls in it."""
+    from paretopick.simulation.kernels.one_by_one import Plan
+
+    pulls = np.array(player.schedule.pulls, dtype=np.int64)
+    columns, column = np.unique(pulls, return_inverse=True)
+    active = np.array(player.schedule.active, dtype=np.int64)
+    return Plan(active, pulls, column.astype(np.int64), player.max_arms or 0), columns
 
 
 def _ape(task: Task) -> Sweep:
@@ -116,7 +152,7 @@ def _apt(task: Task) -> Sweep:
     noise = kernel_noise(task)
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
-    batch, gamma, initial = player.batch, player.gamma, player.initial
+    batch, gamma, initial = min(player.batch, max(task.budgets)), player.gamma, player.initial
     order = np.argsort(task.budgets)
     budgets = np.array(task.budgets, dtype=np.int64)[order]
 
@@ -154,12 +190,14 @@ def _outcome(n_runs: int, n_arms: int) -> Any:
 def kernel_noise(task: Task, columns: IntArray | None = None) -> Noise:
     """Returns the bandit as the kernels see it, divided by the scale; ``columns`` are the numbers of pulls to draw sums of."""
     from paretopick.simulation.kernels import noises
-    from paretopick.simulation.kernels.binomials import make_tables, no_tables
+    from paretopick.simulation.kernels.binomials import MOST_PULLS, make_tables, no_tables
 
     K, D = task.bandit.means.shape
     scale = np.ones(D) if task.scale is None else task.scale
     if isinstance(task.bandit.noise, Bernoulli):
         chances = task.bandit.means.ravel().copy()  # an array that is read-only would be another type, and compiled for
+        if columns is not None and columns.max(initial=0) > MOST_PULLS:
+            raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
         tables = no_tables() if columns is None else make_tables(columns, chances)
         return noises.Noise(noises.BERNOULLI, K, D, chances, 1.0 / scale, tables)
     kind, factors = _gaussian(task.bandit, scale)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from paretopick._arrays import IntArray, check_choice, check_integer
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
-from paretopick.simulation.compiled import CompiledRunner, has_kernel
+from paretopick.simulation.compiled import CompiledRunner, grain, why_no_kernel
 from paretopick.simulation.reference import ReferenceRunner
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 from paretopick.simulation.tasks import PolicySpec, Task, check_budgets, make_task
@@ -56,6 +56,10 @@ class _Options(TypedDict, total=False):
     hypervolume: bool
     engine: Engine
     progress: Progress | None
+
+
+MOST_RUNS = 1 << 32
+"""More could not be counted: hypervolumes are summed in billionths."""
 
 
 @overload
@@ -93,8 +97,8 @@ def simulate(
         policy: a name, or (name, options), or a list of such. A policy that takes ``complexity`` (the oracle ``ape-fb``) is given
             the bandit's, unless the options say otherwise.
         budgets: one or several; by default the bandit's own.
-        runs: at each budget. Or ``"until:0.1"`` (or ``"until:10%"``): as many as it takes for the 95% interval of every error
-            rate to reach no farther than that part of the rate to either side.
+        runs: at each budget. Or ``"until:0.1"`` (or ``"until:10%"``): as many as it takes for the half-width of the 95%
+            interval of every error rate to be no more than that part of the rate.
         max_runs: where ``"until:..."`` gives up, by default 1,000,000; a rate without any error never gets there.
         rng: an int, SeedSequence or Generator, as NumPy's functions take it; None draws a fresh seed, which the result keeps.
         workers: threads, by default one for each core. Without a kernel (see ``engine``) processes, by default one, this one;
@@ -124,7 +128,9 @@ def simulate(
     T = check_budgets(budgets, bandit)
     tasks = [make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume) for spec in specs]
     goal = _Goal(runs, max_runs)
-    first = check_integer(start, "start", minimum=0)
+    first = check_integer(start, "start", minimum=0, maximum=2**62)
+    if max(T) * goal.most >= 2**63:
+        raise InvalidInput(f"{goal.most} runs of {max(T)} pulls are more pulls than can be counted; make fewer.")
     if workers is not None:
         check_integer(workers, "workers", minimum=1)
     if executor is not None and not isinstance(executor, Executor):
@@ -136,13 +142,13 @@ def simulate(
     for task, name in zip(tasks, engines, strict=True):
         total = task.curve(name, np.zeros((len(task.budgets), len(TALLIES)), dtype=np.int64), ())
         try:
-            while (more := goal.runs_after(total)) > 0:
-                pieces = _Pieces(seed, first + total.runs, first + total.runs + more, grain=8 if name == "compiled" else 1)
+            while (aim := goal.expected(total)) > total.runs:
+                pieces = _Pieces(seed, first + total.runs, first + aim, grain=grain(task) if name == "compiled" else 1)
                 with contextlib.closing(_shared_out(task, name, pieces, workers, executor)) as finished:
                     for span, tallies in finished:
                         total += task.curve(name, tallies, (span,))
                         if progress is not None:
-                            progress(*goal.progress([*curves, total], len(tasks)))
+                            progress(*goal.progress([*curves, total], aim, len(tasks)))
         except KeyboardInterrupt:
             begun = [*curves, total] if total.runs else curves
             partial = (begun or None) if isinstance(policy, list) else (total if total.runs else None)
@@ -155,9 +161,9 @@ def simulate(
 def _engine(task: Task, wanted: Engine) -> str:
     if wanted == "reference":
         return wanted
-    if has_kernel(task):
+    lack = why_no_kernel(task)
+    if lack is None:
         return "compiled"
-    lack = f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
     if wanted == "compiled":
         raise InvalidInput(f'{lack}; say engine="reference", or leave engine= out.')
     log.warning("%s: it runs in the reference engine, pull by pull", lack)
@@ -185,44 +191,37 @@ class _Goal:
                 raise InvalidInput(
                     f'runs={runs!r} is neither a number of runs nor a precision, such as "until:0.1" or "until:10%".'
                 )
-            self._most = MAX_RUNS if max_runs is None else check_integer(max_runs, "max_runs", minimum=1)
+            self.most = MAX_RUNS if max_runs is None else check_integer(max_runs, "max_runs", minimum=1, maximum=MOST_RUNS)
         else:
             if max_runs is not None:
                 raise InvalidInput(f'max_runs={max_runs!r} goes with runs="until:...", and runs={runs!r} is a number.')
-            self._most = check_integer(runs, "runs", minimum=1)
-
-    def runs_after(self, curve: ErrorCurve) -> int:
-        """How many more runs to make now; 0 when it is enough."""
-        return self.expected(curve) - curve.runs
+            self.most = check_integer(runs, "runs", minimum=1, maximum=MOST_RUNS)
 
     def expected(self, curve: ErrorCurve) -> int:
-        """How many runs in all it looks like now."""
+        """How many runs to make in all before looking again; as many as there are when it is enough."""
         if self._precision is None:
-            return self._most
+            return self.most
         if curve.runs == 0:
-            return min(1000, self._most)
+            return min(1000, self.most)
         worst = float(curve.precision().max())
-        if worst <= self._precision or curve.runs >= self._most:
+        if worst <= self._precision or curve.runs >= self.most:
             return curve.runs
         # The width of an interval falls like one over the square root; a rate that has not shown yet asks for four times as many.
         factor = min(4.0, 1.05 * (worst / self._precision) ** 2)
-        return min(math.ceil(curve.runs * max(factor, 1.05)), self._most)
+        return min(math.ceil(curve.runs * max(factor, 1.05)), self.most)
 
-    def progress(self, curves: list[ErrorCurve], n_curves: int) -> tuple[int, int]:
-        """How many runs are done, and how many it looks like in all for so many curves, of which the last is under way."""
+    def progress(self, curves: list[ErrorCurve], aim: int, n_curves: int) -> tuple[int, int]:
+        """How many runs are done, and how many it looks like in all for so many curves, of which the last has an aim for now."""
         runs = [curve.runs for curve in curves]
-        now = self.expected(curves[-1])
-        if self._precision is None:
-            return sum(runs), now * n_curves
-        to_come = max([now, *runs[:-1]]) * (n_curves - len(curves))
-        return sum(runs), sum(runs[:-1]) + now + to_come
+        to_come = max([aim, *runs[:-1]]) * (n_curves - len(curves))
+        return sum(runs), sum(runs[:-1]) + aim + to_come
 
     def say_if_missed(self, curve: ErrorCurve) -> None:
         """Says that the target was not met, if it was not."""
         reached = curve.precision()
         if self._precision is not None and (worst := float(reached.max())) > self._precision:
             budget = curve.budgets[int(reached.argmax())]
-            how = f"reaches {worst:.2%} of the rate" if math.isfinite(worst) else "has no error rate in it yet"
+            how = f"has a half-width of {worst:.2%} of the rate" if math.isfinite(worst) else "has seen no error"
             log.warning(
                 "%s on %s stopped after %s runs: the interval at budget %s %s, and %s was asked for; raise max_runs",
                 curve.policy,

@@ -43,8 +43,6 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
 class ReferenceRunner:
     """Runs of one policy on one bandit at several budgets, each through ask and tell."""
 
-    engine = "reference"
-
     def __init__(self, task: Task) -> None:
         self._task = task
         self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)

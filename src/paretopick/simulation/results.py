@@ -144,7 +144,7 @@ class ErrorCurve:
         return np.array([(limit.low, limit.high) for limit in limits])
 
     def precision(self, level: float = 0.95) -> FloatArray:
-        """Returns how far the interval of the error rate reaches to either side, relative to the rate; infinite without error."""
+        """Returns the half-width of the interval of the error rate relative to the rate, per budget; infinite without errors."""
         widths = np.diff(self.interval(level), axis=1)[:, 0] / 2
         with np.errstate(divide="ignore"):
             return np.where(self.errors > 0, widths / self.rate, np.inf)
@@ -166,6 +166,8 @@ class ErrorCurve:
                         f"both curves hold run {max(a.first, b.first)} of the same seed, which would count twice; "
                         "simulate the second with another rng= or with start= behind the first."
                     )
+        if (self.tallies.astype(np.float64) + other.tallies >= 2**63).any():
+            raise InvalidInput("the pulls of both curves together are more than can be counted.")
         return replace(self, tallies=self.tallies + other.tallies, spans=_joined((*self.spans, *other.spans)))
 
     def __radd__(self, other: object) -> ErrorCurve:

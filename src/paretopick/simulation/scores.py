@@ -12,6 +12,9 @@ from paretopick.bandits import Bandit
 from paretopick.simulation.results import BILLION, TALLIES, UNDEFINED
 from paretopick.theory import losses
 
+MOST_REMEMBERED = 1 << 17
+"""Hypervolumes of different answers to the same bandit that are remembered at a time."""
+
 
 class Judge:
     """Knows the truth about one bandit."""
@@ -74,6 +77,8 @@ class _Volumes:
         """Returns the hypervolume fraction of an answer in billionths."""
         key = mask.tobytes()
         if key not in self._fractions:
+            if len(self._fractions) >= MOST_REMEMBERED:
+                self._fractions.clear()
             self._fractions[key] = round(losses.hypervolume(self._means[mask]) / self._whole * BILLION)
         return self._fractions[key]
 

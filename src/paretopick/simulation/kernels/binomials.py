@@ -20,13 +20,13 @@ MOST_CELLS = 1 << 23
 """Above that many cells (64 MB) there are no tables."""
 
 MOST_PULLS = 1 << 32
-"""With more pulls than that in a round there are no tables either: a table must be narrower than ``ALIAS_BITS`` can count."""
+"""No round may pull an arm more often: tables would be wider than ``ALIAS_BITS`` can count, and gammas too coarse."""
 
 ALIAS_BITS = 20
 """The lowest bits of a cell are the other outcome, counted from the smallest; the others its own chance."""
 
-NEGLIGIBLE = 1e-20
-"""Outcomes less likely than that in the tail of a table are left out; a run sees 2^64 different words at most."""
+NEGLIGIBLE = 1e-18
+"""Outcomes in the tails that are less likely than that are left out; the chance in a cell is a multiple of 2^-44 anyway."""
 
 
 class Tables(NamedTuple):
@@ -45,7 +45,7 @@ def make_tables(pulls: NDArray[np.int64], chances: NDArray[np.float64]) -> Table
     """Returns tables with one column for each number of pulls, for flat chances of success; without any if they get too large."""
     n_tables = len(pulls) * len(chances)
     roughly = np.minimum(pulls[:, None] + 1.0, np.sqrt(pulls[:, None] * chances * (1.0 - chances)) + 2.0).sum()
-    if roughly > MOST_CELLS or pulls.max(initial=0) > MOST_PULLS:
+    if roughly > MOST_CELLS:
         return no_tables()
     first, low = np.zeros(n_tables + 1, np.int64), np.zeros(n_tables, np.int64)
     widest = place_tables(pulls, chances, first, low)

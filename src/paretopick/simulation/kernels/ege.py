@@ -12,11 +12,6 @@ from paretopick.simulation.kernels.pivots import MOST_ARMS
 from paretopick.simulation.kernels.randoms import run_key
 from paretopick.simulation.kernels.side_by_side import Together, make_together, run_together
 
-SIDE_BY_SIDE = 512
-"""Up to this many arms eight runs advance together; with more, what they work in leaves the cache."""
-
-assert SIDE_BY_SIDE <= MOST_ARMS
-
 
 class Memory(NamedTuple):
     """What the runs work in; without ``side_by_side`` it is too small for eight."""
@@ -26,10 +21,10 @@ class Memory(NamedTuple):
     alone: Alone
 
 
-def make_memory(noise: Noise, *, side_by_side: bool | None = None) -> Memory:
-    """Memory for runs side by side, or for one after the other, which gives the same; by default for what is faster."""
-    together = noise.n_arms <= SIDE_BY_SIDE if side_by_side is None else side_by_side
-    return Memory(together, make_together(noise, noise.n_arms if together else 1), make_alone(noise))
+def make_memory(noise: Noise, *, side_by_side: bool) -> Memory:
+    """Memory for runs side by side, of at most ``MOST_ARMS`` arms, or for one after the other, which gives the same."""
+    assert noise.n_arms <= MOST_ARMS or not side_by_side
+    return Memory(side_by_side, make_together(noise, noise.n_arms if side_by_side else 1), make_alone(noise))
 
 
 @kernel

@@ -7,8 +7,10 @@ from the same operation on one number, so a result does not depend on how wide t
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
+
+log = logging.getLogger("paretopick")
 
 _WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False}
 """Functions that own no memory count no references, which in the innermost loops would take longer than the work."""
@@ -31,8 +35,20 @@ inner = njit(**_ONLY_COMPILED)
 inlined = njit(forceinline=True, **_ONLY_COMPILED)
 """The same, copied into whoever calls them."""
 
-kernel = njit(cache=True, nogil=True, **_WITHOUT_MEMORY)
-"""For the functions that Python calls: kept on disk, and other threads run meanwhile."""
+
+@cache
+def _say_that_nothing_is_kept() -> None:
+    log.warning("compiled kernels cannot be kept: no folder for them may be written to; set NUMBA_CACHE_DIR to one that may")
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """For the functions that Python calls: kept on disk if there is a place for it, and other threads run meanwhile."""
+    try:
+        return njit(cache=True, nogil=True, **_WITHOUT_MEMORY)(function)
+    except RuntimeError:  # neither beside the sources nor in the user's folder may be written to
+        _say_that_nothing_is_kept()
+        return njit(nogil=True, **_WITHOUT_MEMORY)(function)
+
 
 pasted = njit(inline="always")
 """For functions that are called in one place: never compiled by themselves."""

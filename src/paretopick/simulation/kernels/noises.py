@@ -168,6 +168,7 @@ def _pull_bernoulli(noise, start, middle, first, column, pulls, v, lanes, slots)
         store(slots.hashes, 0, words(start, middle, counters + spread(d * GOLDEN)))
         at = uint64(v * slots.step) + d * uint64(slots.stride)
         unit = noise.factors[d]
+        scale = 1.0 / unit
         for lane in range(uint64(lanes)):
             arm = uint64(slots.arm[place + lane])
             word = slots.hashes[lane]
@@ -175,7 +176,9 @@ def _pull_bernoulli(noise, start, middle, first, column, pulls, v, lanes, slots)
                 successes = look_up(noise.tables, (columns_before + arm) * D + d, word)
             else:
                 successes = invert(pulls, noise.means[arm * D + d], word)
-            slots.sums[at + lane] += successes * unit
+            # Equal numbers of successes must give equal sums, whatever the rounds they came in.
+            before = math.floor(slots.sums[at + lane] * scale + 0.5)
+            slots.sums[at + lane] = (before + successes) * unit
 
 
 @inner

@@ -34,7 +34,7 @@ from paretopick.simulation.kernels.lanes import (
 MOST_ARMS = 1024
 """More arms than that are not run side by side: a power of two, so that their numbers fit into the lowest bits of a key."""
 
-ABSENT = -1.0
+ABSENT = -np.inf
 """The bound of a pivot in a run that has fewer pivots than others."""
 
 
@@ -43,8 +43,8 @@ class Fronts(NamedTuple):
 
     ``best`` is the smallest excess of a slot over any pivot, 0 for the pivots themselves; minus that is the gap of a dominated
     arm. Of each pivot: its ``slot`` and its ``arm``, its coordinates, its ``bound``, the smallest excess over other pivots in
-    both directions, which its gap cannot exceed, and its ``gap`` where ``find_gap`` has found it. A bound in (-1, 0] says that
-    a later pivot dominates this one, which only rounding can bring about.
+    both directions, which its gap cannot exceed, and its ``gap`` where ``find_gap`` has found it. A bound that is not positive
+    says that a later pivot dominates this one, which only rounding can bring about.
     """
 
     best: NDArray[np.float64]
@@ -92,7 +92,7 @@ def find_pivots(sums, numbers, n_objectives, n, fronts):
     p = 0
     while True:
         there = top > least
-        if bits(there) == 0:
+        if bits(there) == 0 or p == n:
             return p
         at = p * WIDTH
         slot = choose(there, as_words(top) & number, spread(uint64(0)))

@@ -33,12 +33,12 @@ from paretopick.simulation.kernels.one_by_one import eliminate, include, next_pu
 from paretopick.simulation.kernels.pivots import ABSENT, MOST_ARMS, Fronts, find_gap, find_pivots, make_fronts
 from paretopick.simulation.kernels.randoms import run_key
 
-FEW = 8
+FEW_LEAVING = 8
 """Up to so many arms that leave together are found one after the other; more by a threshold."""
 
 
 class Decision(NamedTuple):
-    """Who leaves: the slots and whether their arms are optimal, where few leave, ``(FEW, 8)`` flat.
+    """Who leaves: the slots and whether their arms are optimal, where few leave, ``(FEW_LEAVING, 8)`` flat.
 
     Where many leave: all gaps, and for each run the threshold from which on arms leave, and whether there is a tie at it. For
     each run also whether it is unclear, how many arms are accepted so far, and in how many slots the threshold is to be used.
@@ -66,8 +66,8 @@ class Together(NamedTuple):
 def make_together(noise: Noise, n_arms: int) -> Together:
     """Memory for eight runs with so many arms."""
     decision = Decision(
-        slot=word_memory(FEW * WIDTH),
-        optimal=np.zeros(FEW * WIDTH, np.bool_),
+        slot=word_memory(FEW_LEAVING * WIDTH),
+        optimal=np.zeros(FEW_LEAVING * WIDTH, np.bool_),
         exact=np.zeros(n_arms, np.bool_),
         gaps=float_memory(n_arms * WIDTH),
         threshold=float_memory(WIDTH),
@@ -127,7 +127,7 @@ def _close_rounds(noise, plan, start, stop, n, used, n_runs, together, alone, ou
     D = noise.n_objectives
     keep = plan.active[stop]
     n_leaving = n - keep
-    few = n_leaving <= FEW and keep > 0
+    few = n_leaving <= FEW_LEAVING and keep > 0
     n_pivots = find_pivots(slots.sums, slots.number, D, n, fronts)
     if few:
         _decide_few(slots.sums, slots.number, D, n, n_leaving, stop - start == 1, n_pivots, fronts, decision)
@@ -360,7 +360,10 @@ def _write_down(mask, flags):
 
 @inner
 def _settle(D, slots, fronts, n_pivots, n, n_leaving, lane, decision, alone, front, slot_of):
-    """Breaks the tie at the threshold of one run; returns whether optimal arms are in it."""
+    """Breaks the tie at the threshold of one run; returns whether optimal arms are in it.
+
+    The sums are not copied: they are read for a gap of 0 alone, and the threshold is positive.
+    """
     for i in range(n):
         alone.arm[i] = slots.arm[i * WIDTH + lane]
         front.gap[i] = decision.gaps[i * WIDTH + lane]
