@@ -26,8 +26,9 @@ format: $(VENV)/installed-dev  ## put the code into its one format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/installed  ## time of the gaps and of the policies, with ratios to a baseline
+bench: $(VENV)/installed  ## times as ratios to a baseline: the gaps, the policies, and the simulation (kept in benchmarks/RESULTS.md)
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/simulation.py
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

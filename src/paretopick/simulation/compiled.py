@@ -94,6 +94,7 @@ Sweep = Callable[["Key", int, int], list[tuple[Any, IntArray, IntArray]]]
 def _ege(task: Task) -> Sweep:
     from paretopick.simulation.kernels import ege
 
+    side_by_side = grain(task) > 1
     plans = []
     for budget in task.budgets:
         player = task.player(budget)
@@ -105,7 +106,7 @@ def _ege(task: Task) -> Sweep:
         results = []
         for noise, plan in plans:
             outcome = _outcome(last - first, noise.n_arms)
-            memory = ege.make_memory(noise, side_by_side=grain(task) > 1)
+            memory = ege.make_memory(noise, side_by_side=side_by_side)
             ege.run_ege(noise, plan, seed, first, last, memory, outcome)
             results.append(tuple(outcome))
         return results

@@ -218,8 +218,10 @@ class _Goal:
 
     def say_if_missed(self, curve: ErrorCurve) -> None:
         """Says that the target was not met, if it was not."""
+        if self._precision is None:
+            return
         reached = curve.precision()
-        if self._precision is not None and (worst := float(reached.max())) > self._precision:
+        if (worst := float(reached.max())) > self._precision:
             budget = curve.budgets[int(reached.argmax())]
             how = f"has a half-width of {worst:.2%} of the rate" if math.isfinite(worst) else "has seen no error"
             log.warning(

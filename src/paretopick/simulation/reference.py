@@ -37,7 +37,8 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
     while not player.done:
         arms = player.ask()
         values = bandit.sample(arms, generator)
-        player.tell(arms, values if widths is None else values / widths)
+        with np.errstate(over="ignore"):  # the policy says so itself
+            player.tell(arms, values if widths is None else values / widths)
 
 
 class ReferenceRunner:
