@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 log = logging.getLogger("paretopick")
 
-_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False}
+_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 """Functions that own no memory count no references, which in the innermost loops would take longer than the work."""
 
 _ONLY_COMPILED: dict[str, Any] = {**_WITHOUT_MEMORY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
