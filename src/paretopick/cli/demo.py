@@ -98,5 +98,5 @@ def _print(result: dict[str, Any], policy_name: str) -> None:
     verdict = "which is right" if result["correct"] else "which is wrong"
     print(f"\nFound Pareto-optimal: {', '.join(result['found'])}, {verdict}: the truth is {truth}.")
     print(
-        f"How often is it right? paretopick simulate cov-boost --policy {shlex.quote(policy_name)} --budget {budget} --runs 200"
+        f"How often is it right? paretopick simulate cov-boost --policy {shlex.quote(policy_name)} --budget {budget} --runs 10000"
     )

@@ -120,7 +120,7 @@ def simulate(
     >>> from paretopick.instances import instance
     >>> curve = simulate(instance("unique-dominator"), "ege-sr", budgets=[100, 2000], runs=1000, rng=0)
     >>> curve.runs, curve.errors.tolist()
-    (1000, [763, 203])
+    (1000, [795, 251])
     """
     specs = policy if isinstance(policy, list) else [policy]
     if not specs:
