@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from fed import followed
+from numba import njit
 
 import paretopick as pp
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import KERNELS, kernel_noise, make_plan, seed_key
-from paretopick.simulation.kernels import binomials, ege, one_by_one
+from paretopick.simulation.kernels import binomials, ege, one_by_one, pivots, side_by_side
 from paretopick.simulation.scores import unpacked
 
 NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
@@ -93,6 +94,28 @@ def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
         spec = ("ege", {"schedule": pp.Schedule(active, pulls)})
         results = compiled(bandit, spec, 10_000, seed=8, runs=5)
         assert results == [followed(bandit, spec, 10_000, seed=8, run=run) for run in range(5)], (bandit, active, pulls)
+
+
+@njit
+def decide_few(slots, fronts, decision, n_objectives, n, n_leaving, one_round):
+    n_pivots = pivots.find_pivots(slots.sums, slots.number, n_objectives, n, fronts)
+    side_by_side._decide_few(slots.sums, slots.number, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision)
+
+
+@pytest.mark.parametrize("one_round", [True, False])
+def test_an_optimal_arm_in_a_tie_at_the_cut_of_several_rounds_makes_a_run_unclear(one_round):
+    """Arms 2, 3 and 4 have gap 3. When 4 has left, nobody is below 3 any more: in a round of its own it would leave next."""
+    points = np.array([[10.0, 0.0], [9.0, 1.0], [7.0, -3.0], [0.0, 10.0], [-3.0, 7.0]])
+    assert pp.gaps(points).tolist() == [1.0, 1.0, 3.0, 3.0, 3.0]
+    assert pp.gaps(points[:4]).tolist() == [1.0, 1.0, 3.0, 9.0]
+    noise = kernel_noise(make_task(pp.Bandit(points, pp.Gaussian(std=0.0)), "uniform", budgets=5))
+    slots, fronts, decision = side_by_side.make_together(noise, 5)
+    slots.sums[:] = np.repeat(points.ravel(), 8)
+    slots.number[:] = np.repeat(np.arange(5), 8)
+    decide_few(slots, fronts, decision, 2, 5, 2, one_round)
+    assert decision.unclear.tolist() == [not one_round] * 8
+    assert decision.slot[:16].reshape(2, 8)[:, 0].tolist() == [4, 2]  # right if it is one round
+    assert not decision.optimal[:16].any()
 
 
 @pytest.mark.parametrize("max_arms", [1, 3, 9])
