@@ -8,7 +8,7 @@ from numba import njit
 import paretopick as pp
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import KERNELS, kernel_noise, make_plan, seed_key
-from paretopick.simulation.kernels import binomials, ege, one_by_one, pivots, side_by_side
+from paretopick.simulation.kernels import binomials, decisions, ege, one_by_one, pivots, side_by_side
 from paretopick.simulation.scores import unpacked
 
 NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
@@ -99,7 +99,7 @@ def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
 @njit
 def decide_few(slots, fronts, decision, n_objectives, n, n_leaving, one_round):
     n_pivots = pivots.find_pivots(slots.sums, slots.number, n_objectives, n, fronts)
-    side_by_side._decide_few(slots.sums, slots.number, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision)
+    decisions.decide_few(slots.sums, slots.number, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision)
 
 
 @pytest.mark.parametrize("one_round", [True, False])

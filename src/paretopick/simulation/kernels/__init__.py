@@ -9,6 +9,7 @@
 ``planar``         the Pareto set of points in the plane, for long fronts
 ``one_by_one``     EGE, one run at a time
 ``pivots``         Pareto sets and gaps of eight runs side by side
+``decisions``      who leaves in eight runs side by side
 ``side_by_side``   EGE, eight runs side by side
 ``ege``            the kernel of EGE, which chooses between the two
 ``sequential``     what the policies that pull one arm at a time share
