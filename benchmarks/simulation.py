@@ -13,12 +13,11 @@ import platform
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from core import seconds
 
 import paretopick as pp
 from paretopick.simulation.compiled import CompiledRunner
@@ -28,17 +27,6 @@ from paretopick.simulation.tasks import make_task
 
 HERE = Path(__file__).parent
 EGE = ("ege-sr", "ege-sh", "uniform")
-
-
-def seconds(work: Callable[[], object], least: float = 0.5) -> float:
-    """The best time of one call, over repetitions that take at least so long together."""
-    best, total = float("inf"), 0.0
-    while total < least or best == float("inf"):
-        began = time.perf_counter()
-        work()
-        took = time.perf_counter() - began
-        best, total = min(best, took), total + took
-    return best
 
 
 def per_run(bandit: pp.Bandit, spec: object, budget: int, *, piece: float = 0.1) -> float:

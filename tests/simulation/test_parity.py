@@ -52,7 +52,7 @@ def smallest_budget(bandit: pp.Bandit, spec) -> int:
 
 def compiled(bandit: pp.Bandit, spec, budget: int, seed: int, runs: int, **options) -> list[tuple[list[int], int, int]]:
     task = make_task(bandit, spec, budgets=budget, **options)
-    ((answers, pulls, rounds),) = KERNELS[type(task.player(budget))](task)(seed_key((seed,)), 0, runs)
+    ((answers, pulls, rounds),) = KERNELS[task.kind](task)(seed_key((seed,)), 0, runs)
     masks = unpacked(answers, bandit.n_arms)
     return [(np.flatnonzero(mask).tolist(), *pair) for mask, *pair in zip(masks, pulls.tolist(), rounds.tolist(), strict=True)]
 

@@ -37,7 +37,7 @@ LARGEST_SUM = 1e300
 
 def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
-    if type(task.player(task.budgets[0])) not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
+    if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
     if not _largest_sum(task) < LARGEST_SUM:
         return "kernels do not take sums that may come near the largest number there is"
@@ -58,7 +58,7 @@ def _largest_sum(task: Task) -> float:
 
 def grain(task: Task) -> int:
     """How many runs advance together."""
-    side_by_side = isinstance(task.player(task.budgets[0]), EGE) and task.bandit.n_arms <= SIDE_BY_SIDE
+    side_by_side = task.kind is EGE and task.bandit.n_arms <= SIDE_BY_SIDE
     return 8 if side_by_side else 1
 
 
@@ -68,7 +68,7 @@ class CompiledRunner:
     def __init__(self, task: Task) -> None:
         self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)
         with _notice():
-            self._sweep = KERNELS[type(task.player(task.budgets[0]))](task)
+            self._sweep = KERNELS[task.kind](task)
             self._sweep(seed_key((0,)), 0, 0)  # compiles, or reads from the cache
 
     def span(self, span: Span) -> IntArray:

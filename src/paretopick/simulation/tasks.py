@@ -41,6 +41,11 @@ class Task:
         parts = [self.bandit.name, self.bandit.digest, self.policy, self.options, self.budgets, scale, self.hypervolume]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
+    @cached_property
+    def kind(self) -> type[Policy]:
+        """The class of the policy, for which one is made once: with very many arms its schedule takes a while."""
+        return type(self.player(self.budgets[0]))
+
     def player(self, budget: int) -> Policy:
         """Returns a fresh policy."""
         size = {"n_arms": self.bandit.n_arms, "n_objectives": self.bandit.n_objectives}

@@ -7,7 +7,7 @@ outcome, another one, and with which chance it is its own. Where the tables woul
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import uint64
@@ -208,14 +208,3 @@ def invert(n, p, word):
         else:
             below = 0.0
     return mode
-
-
-def table_chances(tables: Tables, table: int) -> tuple[int, NDArray[np.float64]]:
-    """Returns the smallest outcome of a table and the exact probabilities that its cells stand for; for tests."""
-    first, last = int(tables.first[table]), int(tables.first[table + 1])
-    cells: Any = tables.cells[first:last]
-    size = last - first
-    own = ((cells >> np.uint64(ALIAS_BITS)).astype(np.float64) + 1.0) / 2.0 ** (64 - ALIAS_BITS)
-    chances = own / size
-    np.add.at(chances, (cells & np.uint64((1 << ALIAS_BITS) - 1)).astype(np.int64), (1.0 - own) / size)
-    return int(tables.low[table]), chances

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 log = logging.getLogger("paretopick")
 
-_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False}
 """Functions that own no memory count no references, which in the innermost loops would take longer than the work."""
 
 _ONLY_COMPILED: dict[str, Any] = {**_WITHOUT_MEMORY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -117,7 +117,6 @@ _OPERATORS = [
     (operator.eq, WORDS, MASK, lambda builder, a, b: builder.icmp_unsigned("==", a, b)),
     (operator.and_, MASK, MASK, ir.IRBuilder.and_),
     (operator.or_, MASK, MASK, ir.IRBuilder.or_),
-    (operator.xor, MASK, MASK, ir.IRBuilder.xor),
 ]
 
 
@@ -152,10 +151,10 @@ def _lower_invert(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[ir.
 # Memory.
 
 
-def _pointer(context: Any, builder: ir.IRBuilder, array_type: Any, array: ir.Value, index: ir.Value) -> tuple[ir.Value, int]:
+def _pointer(context: Any, builder: ir.IRBuilder, array_type: Any, array: ir.Value, index: ir.Value) -> ir.Value:
     data = make_array(array_type)(context, builder, array).data
     vector = _OF_SCALAR[array_type.dtype].vector
-    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer()), 8
+    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
 
 
 @intrinsic
@@ -163,8 +162,7 @@ def load(typingctx: Any, array: Any, index: Any) -> Any:
     """``array[index : index + 8]`` of a flat array of float64 or uint64."""
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        pointer, alignment = _pointer(context, builder, sig.args[0], *args)
-        return builder.load(pointer, align=alignment)
+        return builder.load(_pointer(context, builder, sig.args[0], *args), align=8)  # of any array, not only of float_memory
 
     return _OF_SCALAR[array.dtype](array, types.intp), codegen
 
@@ -174,8 +172,7 @@ def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index : index + 8] = value``."""
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        pointer, alignment = _pointer(context, builder, sig.args[0], *args[:2])
-        builder.store(args[2], pointer, align=alignment)
+        builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, value), codegen
