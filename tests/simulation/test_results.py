@@ -8,7 +8,7 @@ from paretopick.simulation.results import Span
 
 
 def curve(errors=(3, 0), runs=10, seed=1, first=0, budgets=(50, 100), **changes):
-    rows = [[n, n, 2 * n, n, 45 * runs, 4 * runs, 900_000_000 * runs] for n in errors]
+    rows = [[n, n, 2 * n, n, 45 * runs, 4 * runs, 900_000_000 * runs, 820_000_000 * runs] for n in errors]
     fields = {"instance": "x", "digest": "d", "policy": "ege-sr", "options": {}, "scale": None, "engine": "compiled"}
     fields |= {"budgets": budgets, "tallies": np.array(rows)}
     return pp.ErrorCurve(**{**fields, **changes}, spans=(Span((seed,), first, first + runs),))
@@ -25,6 +25,13 @@ def test_rates_and_means_are_views_of_the_counts():
     assert c.pulls.tolist() == [45, 45]
     assert c.rounds.tolist() == [4, 4]
     assert c.hypervolume.tolist() == [0.9, 0.9]
+
+
+def test_the_interval_of_the_hypervolume_is_that_of_a_mean():
+    # Five runs of 0.8 and five of 1.0: 1.96 standard errors of sqrt(0.1 / 9 / 10).
+    assert curve().hypervolume_interval() == pytest.approx(np.array([[0.83467, 0.96533]] * 2), abs=1e-5)
+    assert curve().hypervolume_interval(0.999999)[0, 1] == 1.0
+    assert np.isnan(curve(runs=1).hypervolume_interval()).all()
 
 
 def test_equal_curves_are_equal_and_curves_can_be_summed_up():
@@ -91,7 +98,7 @@ def test_adding_is_the_same_in_any_order():
         (curve(first=9), "both curves hold run 9 of the same seed"),
         (curve(seed=2, instance="y"), "curves of instance 'x' and 'y'"),
         (curve(seed=2, digest="e"), "curves of digest 'd' and 'e'"),
-        (curve(seed=2, tallies=curve().tallies * [1, 1, 1, 1, 1, 1, -1]), "one curve has the hypervolume and the other has not"),
+        (curve(seed=2, tallies=curve().tallies * [1, 1, 1, 1, 1, 1, -1, -1]), "one curve has the hypervolume and the other has not"),
         (curve(seed=2, policy="uniform"), "curves of policy 'ege-sr' and 'uniform'"),
         (curve(seed=2, options={"spend": "all"}), "curves of options"),
         (curve(seed=2, budgets=(50, 101)), "curves of budgets"),
@@ -124,9 +131,10 @@ def test_plain_json_and_back():
 
 def test_an_undefined_hypervolume_is_nan_and_null():
     rows = np.array(curve().tallies)
-    rows[:, -1] = -10
+    rows[:, -2:] = -10
     c = curve(tallies=rows)
     assert np.isnan(c.hypervolume).all()
+    assert np.isnan(c.hypervolume_interval()).all()
     assert c.to_dict()["budgets"][0]["hypervolume"] is None
 
 

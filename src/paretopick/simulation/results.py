@@ -14,8 +14,17 @@ from paretopick.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
-TALLIES = ("errors", "relaxed_losses", "wrongly_accepted", "wrongly_rejected", "pulls", "rounds", "hypervolume")
-"""What is counted, run by run; the hypervolume fraction in billionths, so that sums are exact in any order."""
+TALLIES = (
+    "errors",
+    "relaxed_losses",
+    "wrongly_accepted",
+    "wrongly_rejected",
+    "pulls",
+    "rounds",
+    "hypervolume",
+    "squared_hypervolume",
+)
+"""What is counted, run by run; the hypervolume fraction and its square in billionths, so that sums are exact in any order."""
 
 BILLION = 1_000_000_000
 UNDEFINED = -1
@@ -119,6 +128,19 @@ class ErrorCurve:
         """The hypervolume fraction of the answer, on average, reference point 0; NaN where no arm lies above that."""
         total = self._total("hypervolume")
         return np.where(total < 0, np.nan, total / BILLION / self.runs)
+
+    def hypervolume_interval(self, level: float = 0.95) -> FloatArray:
+        """Returns the confidence interval of the mean hypervolume fraction at each budget, ``(n_budgets, 2)``.
+
+        It is the normal one, cut at 0 and 1; for a single run, or where the hypervolume is NaN, NaN.
+        """
+        from scipy.stats import norm
+
+        level = check_real(level, "level", above=0.0, below=1.0)
+        mean, n = self.hypervolume, self.runs
+        variance = np.maximum(self._total("squared_hypervolume") / BILLION / n - mean**2, 0.0)
+        width = norm.ppf((1 + level) / 2) * np.sqrt(variance / (n - 1)) if n > 1 else np.full(len(mean), np.nan)
+        return np.column_stack((np.maximum(mean - width, 0.0), np.minimum(mean + width, 1.0)))
 
     def interval(
         self,

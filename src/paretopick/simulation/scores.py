@@ -45,17 +45,21 @@ class Judge:
             "wrongly_rejected": counts @ (truth & ~masks).sum(axis=1),
             "pulls": pulls.sum(),
             "rounds": rounds.sum(),
-            "hypervolume": self._volume(masks, counts, len(answers) - len(wrong)),
+            **self._volume_totals(masks, counts, len(answers) - len(wrong)),
         }
         return np.array([totals[name] for name in TALLIES], dtype=np.int64)
 
-    def _volume(self, masks: BoolArray, counts: IntArray, n_right: int) -> int:
-        """The sum of the hypervolume fractions in billionths."""
+    def _volume_totals(self, masks: BoolArray, counts: IntArray, n_right: int) -> dict[str, int]:
+        """The sums of the hypervolume fractions, and of their squares, in billionths."""
         if not self._hypervolume or not _has_volume(self._bandit):
-            return UNDEFINED * (int(counts.sum()) + n_right)
+            undefined = UNDEFINED * (int(counts.sum()) + n_right)
+            return {"hypervolume": undefined, "squared_hypervolume": undefined}
         volumes = _volumes(self._bandit) if len(counts) else None
         fractions = [volumes.fraction(mask) for mask in masks] if volumes else []
-        return int(n_right * BILLION + sum(n * fraction for n, fraction in zip(counts.tolist(), fractions, strict=True)))
+        times = counts.tolist()
+        plain = sum(n * fraction for n, fraction in zip(times, fractions, strict=True))
+        squared = sum(n * ((fraction * fraction + BILLION // 2) // BILLION) for n, fraction in zip(times, fractions, strict=True))
+        return {"hypervolume": n_right * BILLION + plain, "squared_hypervolume": n_right * BILLION + squared}
 
 
 def _has_volume(bandit: Bandit) -> bool:
