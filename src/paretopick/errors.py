@@ -10,7 +10,8 @@ what to type instead::
     │   └── NotDue                  a pull was told that was not asked for             (ValueError)
     │       └── PolicyDone          a pull was told after the last round               (ValueError, RuntimeError)
     ├── NotReady                    an answer was asked for before there is one        (RuntimeError)
-    └── MissingFile                 a data file the user has to provide is not there   (FileNotFoundError)
+    ├── MissingFile                 a data file the user has to provide is not there   (FileNotFoundError)
+    └── StorageFailed               a database that cannot be read or written          (OSError)
 
     SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
 """
@@ -59,6 +60,10 @@ class NotReady(ParetopickError, RuntimeError):
 
 class MissingFile(ParetopickError, FileNotFoundError):
     """A data file that cannot be shipped with the package and was not found."""
+
+
+class StorageFailed(ParetopickError, OSError):
+    """A database that cannot be read or written; what it held before is as it was."""
 
 
 class SimulationInterrupted(KeyboardInterrupt):

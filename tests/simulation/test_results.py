@@ -98,7 +98,10 @@ def test_adding_is_the_same_in_any_order():
         (curve(first=9), "both curves hold run 9 of the same seed"),
         (curve(seed=2, instance="y"), "curves of instance 'x' and 'y'"),
         (curve(seed=2, digest="e"), "curves of digest 'd' and 'e'"),
-        (curve(seed=2, tallies=curve().tallies * [1, 1, 1, 1, 1, 1, -1, -1]), "one curve has the hypervolume and the other has not"),
+        (
+            curve(seed=2, tallies=curve().tallies * [1, 1, 1, 1, 1, 1, -1, -1]),
+            "one curve has the hypervolume and the other has not",
+        ),
         (curve(seed=2, policy="uniform"), "curves of policy 'ege-sr' and 'uniform'"),
         (curve(seed=2, options={"spend": "all"}), "curves of options"),
         (curve(seed=2, budgets=(50, 101)), "curves of budgets"),

@@ -1,0 +1,64 @@
+"""What is known: the bandits of the study, and the runs that have been counted."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from paretopick.bandits import Bandit
+from paretopick.errors import MissingFile
+from paretopick.experiments.contestants import Contestant
+from paretopick.experiments.ledger import Ledger, Point
+from paretopick.experiments.series import Series
+from paretopick.instances import FROM_FILE, instance
+
+N_BUDGETS = 10
+
+
+class Evidence:
+    """Gives out bandits by name, the series of the contestants on them, and what the ledger has counted of any series.
+
+    Args:
+        ledger: the results database.
+        data: the file of the sorting networks; None looks at the environment variable.
+    """
+
+    def __init__(self, ledger: Ledger, data: str | os.PathLike[str] | None = None) -> None:
+        self.ledger = ledger
+        self._data = data
+        self.bandit = cache(self._bandit)
+        self.contest = cache(self._contest)
+        self.has = cache(self._has)
+
+    def points(self, series: Series) -> list[Point]:
+        """Returns what has been counted, one point per budget; none if nothing has."""
+        return list(self.ledger.points(series).values())
+
+    def final(self, instance: str, contestant: Contestant) -> Point | None:
+        """Returns what has been counted of a contestant at the paper's budget of an instance, None if nothing has."""
+        series = self.contest(instance, contestant)
+        return self.ledger.points(series).get(self.bandit(instance).budget or 0)
+
+    def _bandit(self, name: str) -> Bandit:
+        return instance(name, path=self._data if name in FROM_FILE else None)
+
+    def _has(self, name: str) -> bool:
+        """Whether an instance can be made: the data of some is not shipped."""
+        try:
+            self.bandit(name)
+        except MissingFile:
+            return False
+        return True
+
+    def _contest(self, name: str, contestant: Contestant) -> Series:
+        bandit = self.bandit(name)
+        return contestant.series(bandit, budgets_up_to(bandit.budget or 0))
+
+
+def budgets_up_to(budget: int, n: int = N_BUDGETS) -> tuple[int, ...]:
+    """Returns evenly spaced budgets, the last of which is the paper's; it does not say which ones it used.
+
+    >>> budgets_up_to(2543, 4)
+    (636, 1272, 1907, 2543)
+    """
+    return tuple(round(budget * i / n) for i in range(1, n + 1))

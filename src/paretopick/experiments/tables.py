@@ -1,0 +1,129 @@
+"""Entries that are tables: the instances, and the bounds beside the measured errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from paretopick.bandits import Bandit
+from paretopick.experiments.contestants import APE_FB, APT, EGE_GG, EGE_SH, EGE_SR, UNIFORM, Contestant
+from paretopick.experiments.entries import Entry, Rows, rate_and_interval
+from paretopick.experiments.evidence import Evidence
+from paretopick.experiments.series import Series
+from paretopick.theory import bounds
+
+SIZES = {
+    "cov-boost": (20, 3, 2),
+    "snw-paper": (206, 2, 5),
+    "convex-front": (60, 2, 10),
+    "unique-dominator": (10, 2, 2),
+    "unit-circle": (200, 2, 20),
+    "high-dimension": (50, 10, 18),
+}
+"""K, D and |S*| as the paper's Table 2 prints them."""
+
+
+@dataclass(frozen=True)
+class InstancesTable(Entry):
+    """How large the instances are, beside the paper's table."""
+
+    listed: tuple[str, ...] = ()
+
+    def rows(self, evidence: Evidence) -> Rows:
+        """One row for each instance."""
+        rows = []
+        for name in filter(evidence.has, self.listed):
+            bandit = evidence.bandit(name)
+            K, D, n = size_of(bandit)
+            row = {"instance": name, "K": K, "D": D, "n_optimal": n, "noise": type(bandit.noise).__name__}
+            row |= {"T": bandit.budget, "H": round(bandit.complexity, 2)}
+            printed = SIZES.get(name)
+            rows.append({**row, "paper": "" if printed is None else " ".join(map(str, printed))})
+        return rows
+
+
+def size_of(bandit: Bandit) -> tuple[int, int, int]:
+    """K, D and |S*|."""
+    return bandit.n_arms, bandit.n_objectives, int(bandit.optimal.sum())
+
+
+Bound = Callable[[Bandit, int], float]
+
+BOUNDS: dict[str, tuple[Contestant, Bound]] = {
+    "uniform": (UNIFORM, lambda bandit, T: bounds.uniform(bandit.means, T, sigma=bandit.noise.sigma)),
+    "ege-sr": (EGE_SR, lambda bandit, T: bounds.ege_sr(bandit.means, T, sigma=bandit.noise.sigma)),
+    "ege-sh": (EGE_SH, lambda bandit, T: bounds.ege_sh(bandit.means, T, sigma=bandit.noise.sigma)),
+    "ege-gg": (EGE_GG, lambda bandit, T: bounds.ege_gg(bandit.means, T, sigma=bandit.noise.sigma)),
+    "ape-fb": (APE_FB["text"]["1"], lambda bandit, T: bounds.ape_fb(bandit.means, T, sigma=bandit.noise.sigma)),
+    "apt": (APT, lambda bandit, T: bounds.apt(bandit.means, T, sigma=bandit.noise.sigma)),
+}
+"""Policies with a proven upper bound, as a function of the bandit and the budget; that of apt is ours."""
+
+ROUND_BASED = ("uniform", "ege-sr", "ege-sh", "ege-gg")
+
+TARGET = 0.05
+"""The error whose budget is looked for in the bounds."""
+
+
+@dataclass(frozen=True)
+class BoundsTable(Entry):
+    """The upper bound of each algorithm at the paper's budget, beside the error that was measured."""
+
+    listed: tuple[str, ...] = ()
+
+    def promised(self, evidence: Evidence, name: str) -> dict[str, Series]:
+        """Runs with the budget for which the bound promises ``TARGET``, of the policies that play it as fast as any other."""
+        bandit = evidence.bandit(name)
+        round_based = [(one, bound) for one, bound in BOUNDS.values() if one.policy in ROUND_BASED]
+        return {one.label: Series(bandit, one.policy, one.options, (_enough(bandit, bound),)) for one, bound in round_based}
+
+    def series(self, evidence: Evidence) -> list[Series]:
+        """The runs of the error curves, and those with the promised budgets."""
+        several = []
+        for name in filter(evidence.has, self.listed):
+            several += [evidence.contest(name, contestant) for contestant, _ in BOUNDS.values()]
+            several += self.promised(evidence, name).values()
+        return several
+
+    def rows(self, evidence: Evidence) -> Rows:
+        """One row for each instance and algorithm."""
+        rows = []
+        for name in filter(evidence.has, self.listed):
+            bandit = evidence.bandit(name)
+            promised = self.promised(evidence, name)
+            for contestant, bound in BOUNDS.values():
+                point = evidence.final(name, contestant)
+                if point is None:
+                    continue
+                kept = evidence.points(promised[contestant.label]) if contestant.label in promised else []
+                rate, low, high = rate_and_interval(point)
+                value = bound(bandit, point.budget)
+                rows.append(
+                    {
+                        "instance": name,
+                        "contestant": contestant.name,
+                        "budget": point.budget,
+                        "log10_bound": math.log10(value) if value > 0 else -math.inf,
+                        "runs": point.runs,
+                        "errors": int(point.curve.errors[0]),
+                        "rate": rate,
+                        "low": low,
+                        "high": high,
+                        "promised_budget": _enough(bandit, bound),
+                        "promised_runs": kept[0].runs if kept else None,
+                        "promised_errors": int(kept[0].curve.errors[0]) if kept else None,
+                    }
+                )
+        return rows
+
+
+def _enough(bandit: Bandit, bound: Bound) -> int:
+    """The smallest budget for which the bound promises an error of at most ``TARGET``, to a tenth of a percent."""
+    low = high = max(2 * bandit.n_arms * math.ceil(math.log2(bandit.n_arms)), bandit.n_arms + 1)
+    while bound(bandit, high) > TARGET:
+        low, high = high, 2 * high
+    while high - low > high / 1000:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bound(bandit, middle) > TARGET else (low, middle)
+    return high
