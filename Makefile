@@ -4,13 +4,26 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench clean
+.PHONY: help run paper publish test check format bench clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 run: $(VENV)/installed  ## the main job: one simulated trial, from 20 vaccines to the Pareto-optimal ones
 	$(BIN)/paretopick demo
+
+# make paper RUNS=200 is a quick look; make paper DATA=snw.csv includes the sorting networks.
+RUNS ?= 4000
+OUT ?= paper-results
+DATA ?=
+
+paper: $(VENV)/installed  ## every figure and table of the paper from our own runs, and whether its claims hold: RUNS=4000 DATA=
+	$(BIN)/paretopick paper --runs $(RUNS) --out $(OUT) $(if $(DATA),--data $(DATA))
+
+publish:  ## put the page of the last `make paper`, and the pictures and data that it links to, under docs/
+	mkdir -p docs/figures
+	cp $(OUT)/reproduction.md docs/
+	grep -o 'figures/[a-z0-9-]*\.[a-z]*' $(OUT)/reproduction.md | sort -u | xargs -I{} cp $(OUT)/{} docs/{}
 
 test: check  ## everything that must pass: the checks, then the tests on all cores
 	$(BIN)/pytest -n auto --dist worksteal

@@ -18,7 +18,7 @@ import pytest
 import paretopick as pp
 from inputs import heed_interrupts
 
-VERBS = ["demo", "show", "simulate"]
+VERBS = ["demo", "show", "simulate", "paper"]
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess:
@@ -34,10 +34,10 @@ def succeed(*arguments: str, **options) -> str:
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
-def test_every_help_text_ends_in_an_example_that_runs(verb):
+def test_every_help_text_ends_in_an_example_that_runs(verb, tmp_path):
     text = succeed(*filter(None, [verb]), "--help")
     example = re.search(r"Example: paretopick ([^\0]*)\Z", text).group(1)
-    assert succeed(*example.split())
+    assert succeed(*example.split(), cwd=tmp_path)
 
 
 def test_no_arguments_show_the_help():
@@ -200,10 +200,10 @@ def test_what_max_arms_missed_is_shown():
     assert "which is right" in succeed("demo", "--policy", "ege-sr-k:max_arms=1", "--seed", "0")
 
 
-def on_a_terminal(*arguments: str, columns: int) -> str:
+def on_a_terminal(*arguments: str, columns: int, term: str = "dumb") -> str:
     """What a terminal of so many columns shows."""
     master, slave = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "dumb"}
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": term}
     process = subprocess.Popen([sys.executable, "-m", "paretopick", *arguments], stdout=slave, stderr=slave, env=environment)
     os.close(slave)
     text = b""
@@ -360,3 +360,24 @@ def test_ctrl_c_shows_what_is_finished_and_exits_with_130(times):
     code, output = interrupted(times)
     assert code == 130
     assert re.search(r"^ege-sr\s+60\s", output, re.MULTILINE)
+
+
+def test_paper_lists_what_there_is():
+    listed = json.loads(succeed("paper", "--list", "--json"))
+    assert {entry["name"] for entry in listed} >= {"cov-boost", "bounds", "gaps", "runtime-20d"}
+    assert all(entry["name"] in succeed("paper", "--list") for entry in listed[:3])
+
+
+def test_paper_prints_json_with_verdicts_and_files(tmp_path):
+    record = json.loads(succeed("paper", "gaps", "best-arm", "--runs", "3", "--out", str(tmp_path), "--json"))
+    assert [claim["number"] for claim in record["claims"]] == list(range(1, 10))
+    assert {claim["verdict"] for claim in record["claims"]} <= {"holds", "does not hold", "cannot be decided"}
+    assert all(os.path.isfile(file) for file in record["files"])
+    assert [row["entry"] for row in record["spent"]] == ["best-arm"]
+
+
+def test_paper_shows_a_bar_on_a_terminal(tmp_path):
+    shown = on_a_terminal("paper", "unique-dominator", "--runs", "200", "--out", str(tmp_path), columns=120, term="xterm")
+    assert "unique-dominator: " in shown
+    assert re.search(r"\d+%", shown)
+    assert "Wrote 4 files" in shown

@@ -79,13 +79,19 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float]
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Writes a figure as PNG and PDF, whole or not at all, the same bytes for the same figure; returns the files."""
-    files = []
-    for kind, unstable in (("png", {"Software": None}), ("pdf", {"CreationDate": None, "Producer": None, "Creator": None})):
-        picture = io.BytesIO()
-        figure.savefig(picture, format=kind, metadata=unstable)
-        files.append(write_whole(folder / f"{name}.{kind}", picture.getvalue()))
-    return files
+    """Writes a figure as PNG and PDF, whole or not at all, the same bytes for the same figure; returns the files.
+
+    The PNG has 128 colours, which nobody sees and which makes it a quarter of the size.
+    """
+    from PIL import Image
+
+    drawn, small, pdf = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png")
+    with Image.open(drawn) as picture:
+        picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, format="png", optimize=True)
+    figure.savefig(pdf, format="pdf", metadata={"CreationDate": None})
+    contents = {f"{name}.png": small, f"{name}.pdf": pdf}
+    return [write_whole(folder / file, content.getvalue()) for file, content in contents.items()]
 
 
 def write_whole(path: Path, content: bytes) -> Path:

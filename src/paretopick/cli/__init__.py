@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from paretopick import __version__
-from paretopick.cli import demo, show, simulate
+from paretopick.cli import demo, paper, show, simulate
 from paretopick.errors import ParetopickError
 
 app = typer.Typer(
@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, show, simulate):
+for verb in (demo, show, simulate, paper):
     app.command(verb.NAME, epilog=f"Example: {verb.EXAMPLE}")(verb.command)
 
 

@@ -12,7 +12,15 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 PROSE = ("summary", "options")
@@ -90,6 +98,34 @@ def progress_bars() -> Iterator[Callable[[str, int | None], Callable[[int, int],
             return lambda done, all_: display.update(task, completed=done, total=all_, refresh=True)
 
         yield add
+
+
+@contextmanager
+def work_bar() -> Iterator[Callable[[str, float, float], None]]:
+    """Yields what shows (what is running, how much is done, of how much): a bar with the time that is left.
+
+    Without a terminal it is a line for each new thing that runs.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        latest = ""
+
+        def tell(doing: str, done: float, total: float) -> None:
+            nonlocal latest
+            if doing != latest:
+                print(f"{done / max(total, 1.0):4.0%}  {doing}", file=sys.stderr, flush=True)
+            latest = doing
+
+        yield tell
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, auto_refresh=False) as display:
+        task = display.add_task("")
+
+        def advance(doing: str, done: float, total: float) -> None:
+            display.update(task, description=doing, completed=done, total=total, refresh=True)
+
+        yield advance
 
 
 def _is_number(cell: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paretopick.experiments.entries import BestArmFigure, Entry, ErrorFigure, HypervolumeFigure, RelaxedFigure, RuntimeFigure
 from paretopick.experiments.illustrations import ArmsFigure, GapsFigure, LowerBoundFigure
-from paretopick.experiments.tables import BoundsTable, InstancesTable
+from paretopick.experiments.tables import BoundsTable, InstancesTable, PrintedTable
 
 GRID = "the paper gives the last budget only: ten evenly spaced ones up to it"
 SNW_NOISE = "the paper does not give the noise: Gaussian with sigma = 0.2 in both objectives"
@@ -98,6 +98,7 @@ ENTRIES: tuple[Entry, ...] = (
         guesses=("the paper gives no budget: 10 to 80 pulls per arm", "the paper does not say how ties fall: both extremes"),
     ),
     BoundsTable("bounds", "Table 1", "Upper bounds beside the measured errors", listed=(*MAIN, *MORE)),
+    PrintedTable("printed", "Figures 1, 5, 19, 20", "Numbers that can be read off the paper, beside ours"),
     InstancesTable("instances", "Table 2", "The instances", listed=(*MAIN, *MORE)),
 )
 

@@ -184,8 +184,8 @@ def _relaxed(evidence: Evidence) -> Claim:
         beyond.append(Finding(text, HOLDS if same else FAILS))
     return Claim(
         5,
-        "PSI-k with EGE-SR-k: the loss falls with the budget, is smaller for smaller k, can be smaller at k = |S*| than for larger "
-        "k, and no longer depends on k beyond |S*|.",
+        "PSI-k with EGE-SR-k: the loss falls with the budget, is smaller for smaller k, can be smaller at k = |S*| than for "
+        "larger k, and no longer depends on k beyond |S*|.",
         (
             Part("the loss falls with the budget", tuple(falls)),
             Part("the loss is smaller for smaller k, up to |S*|", tuple(smaller)),

@@ -41,6 +41,11 @@ class Entry:
     instances: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
 
+    @property
+    def shareable(self) -> bool:
+        """Whether its data may be passed on; the means of an instance whose file is not shipped may not."""
+        return True
+
     def series(self, evidence: Evidence) -> list[Series]:
         """The runs it needs."""
         return []
@@ -48,6 +53,11 @@ class Entry:
     def rows(self, evidence: Evidence) -> Rows:
         """Its data, one flat record per row of the CSV file."""
         raise NotImplementedError
+
+    @property
+    def draws(self) -> bool:
+        """Whether it is a figure and not a table."""
+        return type(self).draw is not Entry.draw
 
     def draw(self, evidence: Evidence) -> Figure | None:
         """The figure; a table has none."""
@@ -58,21 +68,25 @@ class Entry:
 class ErrorFigure(Entry):
     """The error rate of every contestant on one instance, up to the paper's budget."""
 
+    def line(self, evidence: Evidence, contestant: Contestant) -> Series:
+        """The runs of one contestant."""
+        return evidence.contest(self.instances[0], contestant)
+
     def series(self, evidence: Evidence) -> list[Series]:
         """One for each contestant."""
-        return [evidence.contest(self.instances[0], one) for one in CONTESTANTS.values()]
+        return [self.line(evidence, one) for one in CONTESTANTS.values()]
 
     def rows(self, evidence: Evidence) -> Rows:
         """One row for each contestant and budget."""
         return [
             {"contestant": one.name, **_row(point)}
             for one in CONTESTANTS.values()
-            for point in evidence.points(evidence.contest(self.instances[0], one))
+            for point in evidence.points(self.line(evidence, one))
         ]
 
     def draw(self, evidence: Evidence) -> Figure:
         """Two panels: APE-FB with c as in the paper's text, and with 9 c, as its curves were drawn."""
-        points = {one.name: evidence.points(evidence.contest(self.instances[0], one)) for one in CONTESTANTS.values()}
+        points = {one.name: evidence.points(self.line(evidence, one)) for one in CONTESTANTS.values()}
         every = [point for several in points.values() for point in several]
         most = max(point.runs for point in every)
         figure, axes = plots.new_figure(1, 2, size=(8.4, 4.3), sharey=True)

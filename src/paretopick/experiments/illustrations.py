@@ -15,6 +15,7 @@ from paretopick.experiments.entries import Entry, Rows, line_of, rate_and_interv
 from paretopick.experiments.evidence import Evidence
 from paretopick.experiments.ledger import Point
 from paretopick.experiments.series import Series
+from paretopick.instances import FROM_FILE
 from paretopick.plots import BLACK, GREY, PURPLE, VERMILION
 from paretopick.theory import bounds
 from paretopick.theory.complexity import complexity
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class ArmsFigure(Entry):
     """The arms of an instance in two objectives."""
+
+    @property
+    def shareable(self) -> bool:
+        """Means from a file that is not shipped stay with whoever has it."""
+        return not FROM_FILE.intersection(self.instances)
 
     def rows(self, evidence: Evidence) -> Rows:
         """One row for each arm."""

@@ -39,6 +39,12 @@ class Series:
     hypervolume: bool = False
     timed: bool = False
 
+    @property
+    def label(self) -> str:
+        """What is running, for people who wait."""
+        options = ", ".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.policy} on {self.bandit.name}" + (f" ({options})" if options else "")
+
     def wanted(self, runs: int) -> int:
         """How many runs this is, when so many are asked for."""
         return max(1, math.ceil(runs * self.share))

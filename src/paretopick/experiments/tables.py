@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from paretopick.bandits import Bandit
-from paretopick.experiments.contestants import APE_FB, APT, EGE_GG, EGE_SH, EGE_SR, UNIFORM, Contestant
+from paretopick.experiments.contestants import APE_FB, APT, CONTESTANTS, EGE_GG, EGE_SH, EGE_SR, UNIFORM, Contestant
 from paretopick.experiments.entries import Entry, Rows, rate_and_interval
 from paretopick.experiments.evidence import Evidence
+from paretopick.experiments.ledger import Point
 from paretopick.experiments.series import Series
 from paretopick.theory import bounds
 
@@ -46,6 +48,53 @@ class InstancesTable(Entry):
 def size_of(bandit: Bandit) -> tuple[int, int, int]:
     """K, D and |S*|."""
     return bandit.n_arms, bandit.n_objectives, int(bandit.optimal.sum())
+
+
+PRINTED = {
+    ("cov-boost-2d", "uniform"): -0.53,
+    ("cov-boost-2d", "ege-sr"): -1.03,
+    ("cov-boost-2d", "ege-sh"): -1.32,
+    ("unit-circle", "ege-sr"): -0.95,
+    ("unit-circle", "ege-sh"): -0.73,
+}
+"""log10 of error rates at the last budget, read off the paper's curves."""
+
+PRINTED_VOLUMES = {"snw-paper": 0.85, "convex-front": 0.5}
+"""Hypervolume fractions of EGE-SR-1 that the paper gives in words: nearly 0.85, nearly half."""
+
+
+@dataclass(frozen=True)
+class PrintedTable(Entry):
+    """The few numbers that can be read off the paper, beside ours."""
+
+    def series(self, evidence: Evidence) -> list[Series]:
+        """Runs that other entries make too."""
+        errors = [evidence.contest(name, CONTESTANTS[one]) for name, one in PRINTED]
+        return errors + [self.covered(evidence, name) for name in PRINTED_VOLUMES if evidence.has(name)]
+
+    def covered(self, evidence: Evidence, name: str) -> Series:
+        """EGE-SR-1 at the paper's budget."""
+        bandit = evidence.bandit(name)
+        return Series(bandit, "ege-sr-k", {"max_arms": 1}, (bandit.budget or 0,), hypervolume=True)
+
+    def rows(self, evidence: Evidence) -> Rows:
+        """One row for each number."""
+        rows = []
+        for (name, one), printed in PRINTED.items():
+            point = evidence.final(name, CONTESTANTS[one])
+            if point is not None:
+                numbers = [math.log10(number) if number else -math.inf for number in rate_and_interval(point)]
+                rows.append(_beside(f"{name}, {CONTESTANTS[one].label}: log10 of the error rate", printed, numbers, point))
+        for name, printed in PRINTED_VOLUMES.items():
+            for point in evidence.points(self.covered(evidence, name)) if evidence.has(name) else []:
+                numbers = [float(point.curve.hypervolume[0]), *map(float, point.curve.hypervolume_interval()[0])]
+                rows.append(_beside(f"{name}, EGE-SR-1: hypervolume fraction", printed, numbers, point))
+        return rows
+
+
+def _beside(what: str, printed: float, numbers: list[float], point: Point) -> dict[str, Any]:
+    ours, low, high = numbers
+    return {"number": what, "budget": point.budget, "runs": point.runs, "paper": printed, "ours": ours, "low": low, "high": high}
 
 
 Bound = Callable[[Bandit, int], float]

@@ -1,0 +1,87 @@
+"""``paretopick paper``: every figure and table of the paper, and whether its claims hold."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paretopick._arrays import check_integer
+from paretopick.cli.arguments import Data, Json, Seed
+from paretopick.cli.output import print_json, print_table, work_bar
+
+NAME = "paper"
+EXAMPLE = "paretopick paper unique-dominator best-arm --runs 500"
+
+
+def command(
+    names: Annotated[list[str] | None, typer.Argument(help="Of figures and tables, see --list; by default all of them.")] = None,
+    runs: Annotated[int, typer.Option(help="Per point; runs that were made before count.")] = 4000,
+    out: Annotated[Path, typer.Option(help="The folder of the results; made if it is not there.")] = Path("paper-results"),
+    data: Data = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; by default one for each core.")] = None,
+    seed: Seed = 0,
+    listed: Annotated[bool, typer.Option("--list", help="Say what there is, and run nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Reproduce the paper: run its experiments, draw its figures, and judge its claims one by one.
+
+    Finished work is kept in OUT/results.db: killed or interrupted, the same command goes on where it stopped, and with more
+    --runs only the missing ones are made. Figures (PNG, PDF) and their data (CSV) go to OUT/figures, the verdicts to
+    OUT/reproduction.md. Without the file of the sorting networks (--data, or PARETOPICK_SNW) what needs it is left out.
+    """
+    from paretopick.experiments import reproduce
+
+    if listed:
+        _print_list(as_json)
+        return
+    check_integer(runs, "--runs", minimum=1)
+    check_integer(seed, "--seed", minimum=0)
+    try:
+        with work_bar() as advance:
+            result = reproduce(names or (), out=out, runs=runs, data=data, workers=workers, seed=seed, progress=advance)
+    except KeyboardInterrupt:
+        print(
+            f"interrupted; what is finished is kept in {out / 'results.db'}: the same command goes on from there.",
+            file=sys.stderr,
+        )
+        sys.exit(130)
+    if as_json:
+        record: dict[str, Any] = asdict(result)
+        record["files"] = [str(file) for file in result.files]
+        for claim, entry in zip(result.claims, record["claims"], strict=True):
+            entry["verdict"] = claim.verdict
+        print_json(record)
+        return
+    print("What the paper claims, and what these runs say:\n")
+    print_table(["claim", "summary", "verdict"], ([claim.number, claim.statement, claim.verdict] for claim in result.claims))
+    print("\nWhere the time went, in seconds, over all calls for this folder:\n")
+    header = list(result.spent[0]) if result.spent else []
+    rows = [[_seconds(cell) for cell in row.values()] for row in result.spent]
+    sums = [sum(row[name] for row in result.spent) for name in header[1:]]
+    print_table(header, [*rows, ["total", *map(_seconds, sums)]])
+    print(f"\nWrote {len(result.files)} files to {out} in {_duration(result.seconds)}; the page is {out / 'reproduction.md'}.")
+    if result.skipped:
+        left_out = ", ".join(result.skipped)
+        print(f"left out for want of the sorting networks' file (--data): {left_out}", file=sys.stderr)
+
+
+def _print_list(as_json: bool) -> None:
+    from paretopick.experiments import CATALOGUE
+
+    rows = [{"name": entry.name, "place": entry.place, "summary": entry.title} for entry in CATALOGUE.values()]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(["name", "place", "summary"], (row.values() for row in rows))
+
+
+def _seconds(cell: Any) -> Any:
+    return f"{cell:.1f}" if isinstance(cell, float) else cell
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

@@ -1,0 +1,114 @@
+"""The page that says claim by claim whether the paper's study holds, written from what was counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from paretopick import __version__
+from paretopick.experiments.catalogue import CATALOGUE
+from paretopick.experiments.contestants import CONTESTANTS
+from paretopick.experiments.entries import Entry, ErrorFigure, Rows
+from paretopick.experiments.evidence import Evidence
+from paretopick.experiments.judging import MUCH, Claim
+
+HEAD = """# The paper, reproduced
+
+Every figure and table of *Bandit Pareto Set Identification: the Fixed Budget Setting* (Kone, Kaufmann and Richert, AISTATS 2024)
+from our own runs, and what they say about its claims. This page was written by `{command}` (paretopick {version}, seed {seed})
+from the counts in its results database; no number and no verdict on it was typed by hand.
+
+Rates carry 95% Wilson intervals. One policy is *better* than another if its interval lies below the other's, *much better* if
+that is still so after multiplying it by {much}. A claim *holds* if all its findings do, *does not hold* if one of them is
+contradicted, and *cannot be decided* otherwise. What stands beside a claim is shown and does not count.
+"""
+
+
+def write_page(
+    entries: Iterable[Entry], evidence: Evidence, claims: Sequence[Claim], spent: Rows, *, command: str, seed: int
+) -> str:
+    """Returns the page in Markdown."""
+    shown = list(entries)
+    parts = [
+        HEAD.format(command=command, version=__version__, seed=seed, much=MUCH),
+        "## Verdicts\n",
+        _table(
+            [{"claim": claim.number, "the paper says": claim.statement, "verdict": f"**{claim.verdict}**"} for claim in claims]
+        ),
+    ]
+    printed = CATALOGUE["printed"]
+    if printed in shown:
+        parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(evidence)))]
+    parts += ["## Claim by claim\n", *map(_claim, claims)]
+    parts += ["## Figures\n", *(_figure(entry, evidence) for entry in shown if entry.draws)]
+    parts += ["## Tables\n", *(_data(entry, evidence) for entry in shown if not entry.draws and entry.name != "printed")]
+    parts += ["## Where the time went\n", _spent(spent)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _claim(claim: Claim) -> str:
+    lines = [f"### {claim.number}. {claim.verdict.capitalize()}\n", f"> {claim.statement}\n"]
+    for part in claim.parts:
+        lines.append(f"**{_capital(part.statement)}: {part.verdict}.**\n")
+        lines += [f"- {finding.text}: {finding.verdict}" for finding in part.findings]
+        lines.append("")
+    if claim.remark:
+        lines.append(f"{claim.remark}\n")
+    return "\n".join(lines)
+
+
+def _figure(entry: Entry, evidence: Evidence) -> str:
+    lines = [f"### {entry.place}: {entry.title}\n", f"![{entry.title}](figures/{entry.name}.png)\n"]
+    lines += [f"Guessed: {guess}.\n" for guess in entry.guesses]
+    if isinstance(entry, ErrorFigure):
+        lines += _fewer_runs(entry, evidence)
+    data = f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv). " if entry.shareable else ""
+    lines.append(f"{data}Again: `paretopick paper {entry.name}`\n")
+    return "\n".join(lines)
+
+
+def _fewer_runs(entry: ErrorFigure, evidence: Evidence) -> list[str]:
+    runs = {one.label: points[0].runs for one in CONTESTANTS.values() if (points := evidence.points(entry.line(evidence, one)))}
+    most = max(runs.values(), default=0)
+    fewer = [f"{label} {n}" for label, n in runs.items() if n < most]
+    return [f"Fewer runs, since one takes long: {', '.join(fewer)} (all others {most}).\n"] if fewer else []
+
+
+def _data(entry: Entry, evidence: Evidence) -> str:
+    lines = [f"### {entry.place}: {entry.title}\n", *(f"Guessed: {guess}.\n" for guess in entry.guesses)]
+    lines += [_table(_rounded(entry.rows(evidence))), f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv)\n"]
+    return "\n".join(lines)
+
+
+def _spent(rows: Rows) -> str:
+    total = sum(row["total"] for row in rows)
+    return f"{_table(_rounded(rows))}\n{total / 60:.1f} minutes in all, simulated with all cores of one machine.\n"
+
+
+def _rounded(rows: Rows) -> Rows:
+    """The rows with numbers as people read them."""
+    return [{key.replace("_", " "): _cell(cell) for key, cell in row.items()} for row in rows]
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return (
+            f"{cell:.4g}" if math.isfinite(cell) and abs(cell) < 10_000 else f"{cell:,.0f}" if math.isfinite(cell) else str(cell)
+        )
+    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A Markdown table, one column per key."""
+    if not rows:
+        return "Nothing has been run.\n"
+    header = list(rows[0])
+    lines = [header, ["---"] * len(header), *([str(row[name]).replace("|", "\\|") for name in header] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,164 @@
+"""``reproduce``: the paper, or parts of it, into a folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import os
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paretopick import plots
+from paretopick._arrays import check_choice, check_integer
+from paretopick.errors import InvalidInput
+from paretopick.experiments.catalogue import CATALOGUE
+from paretopick.experiments.claims import judge
+from paretopick.experiments.entries import Entry, Rows
+from paretopick.experiments.evidence import Evidence
+from paretopick.experiments.judging import Claim
+from paretopick.experiments.ledger import Ledger
+from paretopick.experiments.page import write_page
+from paretopick.experiments.runner import Progress, Runner
+
+log = logging.getLogger("paretopick")
+
+RUNS = 4000
+"""Per point in the paper."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What ``reproduce`` did: the files it wrote, the verdicts, where the time went, and what it had to leave out."""
+
+    files: tuple[Path, ...]
+    claims: tuple[Claim, ...]
+    spent: Rows
+    skipped: tuple[str, ...]
+    seconds: float
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    *,
+    out: str | os.PathLike[str],
+    runs: int = RUNS,
+    data: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Makes figures and tables of the paper and judges its claims, from as many runs as are asked for.
+
+    Finished pieces of work are kept in ``out/results.db``: the same call after a crash goes on where it stopped, and a call with
+    more runs makes the missing ones only. Figures and data go to ``out/figures``, and the page to ``out/reproduction.md``.
+
+    Args:
+        names: of entries in ``CATALOGUE``; none is all of them, but for those whose data is not at hand.
+        out: a folder, made if it is not there.
+        runs: per point.
+        data: the file of the sorting networks; None looks at the environment variable ``PARETOPICK_SNW``.
+        workers: threads, by default one for each core; the results are the same for any number.
+        seed: of the runs.
+        progress: called with what is running, and how much of it is done.
+    """
+    began = time.perf_counter()
+    runs = check_integer(runs, "runs", minimum=1)
+    seed = check_integer(seed, "seed", minimum=0, maximum=2**62)
+    if workers is not None:
+        check_integer(workers, "workers", minimum=1)
+    for name in names:
+        check_choice(name, CATALOGUE, "figure or table")
+    folder = _folder(out)
+    ledger = Ledger(folder / "results.db", seed)
+    try:
+        evidence = Evidence(ledger, data)
+        entries, skipped = _chosen(names, evidence)
+        runner = Runner(ledger, runs=runs, seed=seed, workers=workers, progress=progress)
+        runner.plan(series for entry in entries for series in entry.series(evidence))
+        files: list[Path] = []
+        for entry in entries:
+            for series in entry.series(evidence):
+                runner.fill(series, f"{entry.name}: {series.label}")
+            files += _write(entry, evidence, folder / "figures")
+        everything = [entry for entry in CATALOGUE.values() if _is_complete(entry, evidence)]
+        claims = judge(evidence)
+        spent = _spent(everything, evidence)
+        command = _command(names, runs, data)
+        page = write_page(everything, evidence, claims, spent, command=command, seed=seed)
+        files.append(plots.write_whole(folder / "reproduction.md", page.encode()))
+    finally:
+        ledger.close()
+    return Reproduction(tuple(files), tuple(claims), spent, tuple(skipped), time.perf_counter() - began)
+
+
+def _command(names: Sequence[str], runs: int, data: str | os.PathLike[str] | None) -> str:
+    """What to type to get the same again; only the name of the data file, since others have it elsewhere."""
+    options = ["--runs", str(runs)] if runs != RUNS else []
+    options += ["--data", Path(data).name] if data else []
+    return shlex.join(["paretopick", "paper", *names, *options])
+
+
+def _folder(out: str | os.PathLike[str]) -> Path:
+    folder = Path(out)
+    try:
+        (folder / "figures").mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InvalidInput(
+            f"out={os.fspath(out)!r} is no folder that can be written to ({problem.strerror}); name another one."
+        ) from None
+    return folder
+
+
+def _chosen(names: Sequence[str], evidence: Evidence) -> tuple[list[Entry], list[str]]:
+    """The entries that are wanted, and the names of those that have to be left out for want of data."""
+    if names:
+        entries = [CATALOGUE[name] for name in dict.fromkeys(names)]
+        for entry in entries:
+            for name in entry.instances:
+                evidence.bandit(name)  # raises if its data is missing, which whoever named the entry should know
+        return entries, []
+    skipped = [entry.name for entry in CATALOGUE.values() if not all(map(evidence.has, entry.instances))]
+    return [entry for entry in CATALOGUE.values() if entry.name not in skipped], skipped
+
+
+def _write(entry: Entry, evidence: Evidence, folder: Path) -> list[Path]:
+    """Writes the data of an entry and its figure."""
+    rows = entry.rows(evidence)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    files = [plots.write_whole(folder / f"{entry.name}.csv", text.getvalue().encode())]
+    with plots.look():
+        figure = entry.draw(evidence)
+        if figure is not None:
+            files += plots.save(figure, folder, entry.name)
+    return files
+
+
+def _is_complete(entry: Entry, evidence: Evidence) -> bool:
+    """Whether every point of an entry has been run, now or before."""
+    if not all(map(evidence.has, entry.instances)):
+        return False
+    return all(len(evidence.points(series)) == len(series.budgets) for series in entry.series(evidence))
+
+
+def _spent(entries: Sequence[Entry], evidence: Evidence) -> Rows:
+    """The seconds that the runs of each entry took, by kind of policy; runs that several entries show count for the first."""
+    columns = {"uniform": "rounds", "ege-sr": "rounds", "ege-sh": "rounds", "ege-gg": "rounds", "ege-sr-k": "rounds"}
+    counted: set[tuple[str, int]] = set()
+    rows = []
+    for entry in entries:
+        row = {"rounds": 0.0, "ape-fb": 0.0, "ape-fb-adapt": 0.0, "apt": 0.0}
+        for series in entry.series(evidence):
+            for point in evidence.points(series):
+                if (series.key, point.budget) not in counted:
+                    counted.add((series.key, point.budget))
+                    row[columns.get(series.policy, series.policy)] += point.seconds
+        if any(row.values()):
+            rows.append({"entry": entry.name, **row, "total": sum(row.values())})
+    return rows
