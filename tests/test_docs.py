@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import paretopick as pp
+from paretopick.experiments import CATALOGUE
 from paretopick.theory import complexity, dominance, gaps, losses
 
 ROOT = Path(__file__).parents[1]
@@ -48,6 +49,11 @@ def test_everything_public_in_the_theory_and_every_registered_name_is_in_the_pap
     assert {f'policies.POLICIES["{name}"]' for name in pp.POLICIES} <= named
     assert {f'schedules.SCHEDULES["{name}"]' for name in pp.SCHEDULES} <= named
     assert set(pp.INSTANCES) <= named
+
+
+def test_every_figure_and_table_is_in_the_paper_map_at_its_place():
+    for entry in CATALOGUE.values():
+        assert f"| {entry.place} | `{entry.name}` | {entry.title} |" in PAPER_MAP
 
 
 PLACES = [

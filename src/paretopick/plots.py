@@ -44,7 +44,6 @@ LOOK: dict[str, Any] = {
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 110,
-    "pdf.fonttype": 42,
 }
 
 
@@ -97,8 +96,11 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 def write_whole(path: Path, content: bytes) -> Path:
     """Writes a file so that a reader, or a crash, never sees half of it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_bytes(content)
-    beside.replace(path)
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
     return path
 
 
