@@ -15,7 +15,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.fronts import Front, excess, find_gaps, make_front
+from paretopick.simulation.kernels.fronts import Front, excess, make_front
 from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
@@ -33,9 +33,11 @@ from paretopick.simulation.kernels.lanes import (
     smaller,
     smallest,
     spread,
+    square_root,
     store,
     word_memory,
 )
+from paretopick.simulation.kernels.moving import Gaps, make_gaps, move_arm, start_gaps
 from paretopick.simulation.kernels.noises import Noise
 from paretopick.simulation.kernels.randoms import run_key
 from paretopick.simulation.kernels.sequential import Arms, answer_now, forget, make_arms, pull_once
@@ -68,6 +70,7 @@ class Memory(NamedTuple):
 
     arms: Arms
     front: Front
+    gaps: Gaps
     bounds: Bounds
 
 
@@ -86,13 +89,13 @@ def make_memory(noise: Noise) -> Memory:
         float_memory(n),
         word_memory(WIDTH),
     )
-    return Memory(arms, make_front(n), bounds)
+    return Memory(arms, make_front(n), make_gaps(n, noise.n_objectives), bounds)
 
 
 @kernel
 def run_ape(noise, variant, scale, budget, seed, first, last, memory, outcome, sources=SOURCES):
     """Makes the runs ``first`` to ``last - 1``; ``scale`` is a for the fixed variant, c for the others."""
-    arms, front, bounds = memory.arms, memory.front, memory.bounds
+    arms, gaps, bounds = memory.arms, memory.gaps, memory.bounds
     K, D = noise.n_arms, noise.n_objectives
     for run in range(first, last):
         key = run_key(seed, run)
@@ -102,8 +105,10 @@ def run_ape(noise, variant, scale, budget, seed, first, last, memory, outcome, s
         for i in range(K):
             bounds.bonus[i] = _bonus(scale, 1) if variant == FIXED else 0.0
         hardness = 0.0
+        if variant != FIXED:
+            start_gaps(arms.means, arms.stride, D, K, gaps)
         if variant == ADAPTIVE:
-            hardness = _hardness(variant, K, D, arms, front)
+            hardness = _hardness(variant, K, gaps)
             _set_bonuses(_exploration(scale, budget - K, hardness), K, arms, bounds)
         for i in range(K):
             _search_apart(i, K, D, arms, bounds)
@@ -115,24 +120,27 @@ def run_ape(noise, variant, scale, budget, seed, first, last, memory, outcome, s
             b, c = _candidates(K, D, arms, bounds)
             chosen = c if arms.counts[c] < arms.counts[b] else b
             if variant == PUBLISHED:
-                hardness = _hardness(variant, K, D, arms, front)
+                hardness = _hardness(variant, K, gaps)
                 other = b + c - chosen
                 if budget - used > 1 and other != chosen:
                     pull_once(noise, key, other, arms)
                     used += 1
+                    move_arm(arms.means, arms.stride, D, K, other, gaps)
                     _follow(other, K, D, arms, bounds)
             pull_once(noise, key, chosen, arms)
             used += 1
+            if variant != FIXED:
+                move_arm(arms.means, arms.stride, D, K, chosen, gaps)
             if variant == ADAPTIVE:
                 _follow(chosen, K, D, arms, bounds)
-                hardness = _hardness(variant, K, D, arms, front)
+                hardness = _hardness(variant, K, gaps)
                 _set_bonuses(_exploration(scale, budget - K, hardness), K, arms, bounds)
             else:
                 a = scale if variant == FIXED else _exploration(scale, budget - K, hardness)
                 bounds.bonus[chosen] = _bonus(a, arms.counts[chosen])
                 _follow(chosen, K, D, arms, bounds)
         row = run - first
-        answer_now(K, D, arms, front, outcome.answers[row])
+        answer_now(K, D, arms, memory.front, outcome.answers[row])
         outcome.pulls[row] = used
         outcome.rounds[row] = step + 1
 
@@ -148,21 +156,22 @@ def _exploration(c, steps, hardness):
 
 
 @inner
-def _hardness(variant, K, D, arms, front):
-    """The estimated H, added up in the order of the arms."""
-    find_gaps(arms.means, arms.stride, D, K, K, front)
-    total = 0.0
-    for i in range(K):
-        gap = front.gap[i] + SMALLEST_GAP if variant == PUBLISHED else max(front.gap[i], SMALLEST_GAP)
+def _hardness(variant, K, gaps):
+    """The estimated H, added up in the order of the arms, from the first one on whose gap is another than the last time."""
+    total = gaps.totals[gaps.valid[0]]
+    for i in range(gaps.valid[0], K):
+        gap = gaps.gap[i] + SMALLEST_GAP if variant == PUBLISHED else max(gaps.gap[i], SMALLEST_GAP)
         total += 1.0 / (gap * gap)
+        gaps.totals[i + 1] = total
+    gaps.valid[0] = K
     return total
 
 
 @inner
 def _set_bonuses(exploration, K, arms, bounds):
     """Gives every arm a new bonus; every tracked entry follows, and nothing is known from below."""
-    for i in range(K):
-        bounds.bonus[i] = _bonus(exploration, arms.counts[i])
+    for i in range(0, K, WIDTH):
+        store(bounds.bonus, i, spread(0.4) * square_root(spread(exploration) / load(arms.pulls, i)))
     for i in range(0, K, WIDTH):
         entry = load(bounds.tracked, i) + load(bounds.bonus, i) + gather(bounds.bonus, load(bounds.column, i))
         store(bounds.upper, i, entry)
