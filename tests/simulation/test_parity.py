@@ -6,8 +6,9 @@ from fed import followed
 from numba import njit
 
 import paretopick as pp
+from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
-from paretopick.simulation.compiled import KERNELS, kernel_noise, make_plan, seed_key
+from paretopick.simulation.compiled import ABREAST, KERNELS, kernel_noise, make_plan, seed_key
 from paretopick.simulation.kernels import binomials, decisions, ege, one_by_one, pivots, side_by_side
 from paretopick.simulation.scores import unpacked
 
@@ -26,8 +27,8 @@ SPECS = {
 }
 
 
-def random_bandit(rng: np.random.Generator, noise: str, max_arms: int = 40) -> pp.Bandit:
-    K, D = int(rng.integers(1, max_arms + 1)), int(rng.integers(1, 7))
+def random_bandit(rng: np.random.Generator, noise: str, max_arms: int = 40, n_arms: int | None = None) -> pp.Bandit:
+    K, D = n_arms or int(rng.integers(1, max_arms + 1)), int(rng.integers(1, 7))
     if noise.startswith("bernoulli"):
         means = rng.choice([0.0, 0.25, 0.5, 0.5, 1.0], (K, D)) if noise.endswith("values") else rng.random((K, D))
         return pp.Bandit(means, pp.Bernoulli())
@@ -79,6 +80,37 @@ def test_a_kernel_does_what_the_policy_does(case, noise):
         results = compiled(bandit, spec, budget, seed=5, runs=runs)
         for run, result in enumerate(results):
             assert result == followed(bandit, spec, budget, seed=5, run=run), (bandit, spec, budget, run)
+
+
+SEQUENTIAL = [case for case in SPECS if case.startswith("ap")]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("case", SEQUENTIAL)
+def test_as_many_arms_as_run_abreast_and_more(case, noise):
+    rng = np.random.default_rng([SEQUENTIAL.index(case), NOISES.index(noise)])
+    for K in (ABREAST - 1, ABREAST, ABREAST + 1, ABREAST + 9):
+        bandit = random_bandit(rng, noise, n_arms=K)
+        spec = spec_of(case, bandit)
+        for more in (0, 1, 4 * K):
+            budget = smallest_budget(bandit, spec) + more
+            results = compiled(bandit, spec, budget, seed=5, runs=2)
+            assert results == [followed(bandit, spec, budget, seed=5, run=run) for run in range(2)], (bandit, spec, budget)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("case", SEQUENTIAL)
+def test_runs_abreast_equal_runs_by_themselves(case, noise, monkeypatch):
+    """Of one arm and of two too, and far into a run; the runs asked for need not fill the lanes."""
+    rng = np.random.default_rng([SEQUENTIAL.index(case), NOISES.index(noise)])
+    for K in (1, 2, 3, 5, 8, 9, 17, 24):
+        bandit = random_bandit(rng, noise, n_arms=K)
+        spec = spec_of(case, bandit)
+        budget = smallest_budget(bandit, spec) + int(rng.choice([0, 1, 2, 40 * K]))
+        monkeypatch.setattr(compiler, "ABREAST", 24)
+        together = compiled(bandit, spec, budget, seed=4, runs=11)
+        monkeypatch.setattr(compiler, "ABREAST", 0)
+        assert together == compiled(bandit, spec, budget, seed=4, runs=11), (bandit, spec, budget)
 
 
 @pytest.mark.parametrize("noise", NOISES)
