@@ -32,7 +32,10 @@ SIDE_BY_SIDE = 512
 """Up to this many arms eight runs of EGE advance together; with more, what they work in leaves the cache."""
 
 ABREAST = 24
-"""The same for the policies that pull one arm at a time; with more, a run goes by itself and need not look at all pairs."""
+"""The same for policies that pull one arm at a time and look at the gaps; with more, a run by itself need not find them anew."""
+
+ABREAST_WITHOUT_GAPS = 256
+"""The same for APE-FB, which looks at one row and one column of its matrix alone."""
 
 LARGEST_SUM = 1e300
 """Kernels do not look for overflow; where sums could come near it, the policies themselves run, which do."""
@@ -61,7 +64,8 @@ def _largest_sum(task: Task) -> float:
 
 def grain(task: Task) -> int:
     """How many runs advance together."""
-    return 8 if task.bandit.n_arms <= (SIDE_BY_SIDE if task.kind is EGE else ABREAST) else 1
+    most = {EGE: SIDE_BY_SIDE, APEFB: ABREAST_WITHOUT_GAPS}.get(task.kind, ABREAST)
+    return 8 if task.bandit.n_arms <= most else 1
 
 
 class CompiledRunner:

@@ -156,27 +156,29 @@ def _fetch(arm, D, runs):
 
 
 @inlined
-def _over_point(D, i, runs):
-    """M(i, j) for the arm j whose means were fetched."""
+def _over(D, j, runs):
+    """M(i, j) for the arm i whose means were fetched."""
     if D == 2:
-        first = load(runs.means, 2 * i * WIDTH) - load(runs.point, 0)
-        return larger(load(runs.means, (2 * i + 1) * WIDTH) - load(runs.point, WIDTH), first)
-    most = load(runs.means, i * D * WIDTH) - load(runs.point, 0)
+        first = load(runs.point, 0) - load(runs.means, 2 * j * WIDTH)
+        return larger(load(runs.point, WIDTH) - load(runs.means, (2 * j + 1) * WIDTH), first)
+    most = load(runs.point, 0) - load(runs.means, j * D * WIDTH)
     for d in range(1, D):
-        most = larger(load(runs.means, (i * D + d) * WIDTH) - load(runs.point, d * WIDTH), most)
+        most = larger(load(runs.point, d * WIDTH) - load(runs.means, (j * D + d) * WIDTH), most)
     return most
 
 
 @inlined
-def _under_point(D, i, runs):
-    """M(j, i) for the arm j whose means were fetched."""
+def _over_and_under(D, j, runs):
+    """M(i, j) and M(j, i) for the arm i whose means were fetched: the differences are the same but for their sign."""
+    first = load(runs.point, 0) - load(runs.means, j * D * WIDTH)
     if D == 2:
-        first = load(runs.point, 0) - load(runs.means, 2 * i * WIDTH)
-        return larger(load(runs.point, WIDTH) - load(runs.means, (2 * i + 1) * WIDTH), first)
-    most = load(runs.point, 0) - load(runs.means, i * D * WIDTH)
+        second = load(runs.point, WIDTH) - load(runs.means, (2 * j + 1) * WIDTH)
+        return larger(first, second), spread(0.0) - smaller(first, second)
+    most, least = first, first
     for d in range(1, D):
-        most = larger(load(runs.point, d * WIDTH) - load(runs.means, (i * D + d) * WIDTH), most)
-    return most
+        difference = load(runs.point, d * WIDTH) - load(runs.means, (j * D + d) * WIDTH)
+        most, least = larger(difference, most), smaller(difference, least)
+    return most, spread(0.0) - least
 
 
 @inlined
@@ -190,13 +192,13 @@ def _follow(arm, K, D, runs, rows):
         at, number = i * WIDTH, spread(uint64(i))
         itself = arm == number
         own, column, upper = load(rows.bonus, at), load(rows.column, at), load(rows.upper, at)
-        above = _over_point(D, i, runs)
+        under, above = _over_and_under(D, i, runs)
         entry = above + own + bonus
         takes = (entry < upper) | (column == arm)
         store(rows.upper, at, choose(takes, entry, upper))
         store(rows.column, at, choose(takes, arm, column))
         store(rows.lower, at, smaller(above - own - bonus, load(rows.lower, at)))
-        under = choose(itself, infinity, _under_point(D, i, runs))
+        under = choose(itself, infinity, under)
         entry = under + bonus + own
         closer = entry < mine
         mine, mine_column = choose(closer, entry, mine), choose(closer, number, mine_column)
@@ -209,19 +211,21 @@ def _follow(arm, K, D, runs, rows):
 @inlined
 def _candidates(K, D, runs, rows):
     """The arms b and c of this step in each run; among equals the smallest number."""
-    least, infinity = spread(-np.inf), spread(np.inf)
+    least = spread(-np.inf)
     while True:
         top, b = least, spread(uint64(0))
-        bottom, firm = infinity, spread(uint64(0))
         for i in range(K):
-            lower, number = load(rows.lower, i * WIDTH), spread(uint64(i))
-            upper = choose(lower > spread(0.0), least, load(rows.upper, i * WIDTH))
+            upper = choose(load(rows.lower, i * WIDTH) > spread(0.0), least, load(rows.upper, i * WIDTH))
             better = upper > top
-            top, b = choose(better, upper, top), choose(better, number, b)
-            weaker = lower < bottom
-            bottom, firm = choose(weaker, lower, bottom), choose(weaker, number, firm)
-        settled = top == least  # every arm is optimal for sure: the one with the smallest margin
-        b = choose(settled, firm, b)
+            top, b = choose(better, upper, top), choose(better, spread(uint64(i)), b)
+        settled, bottom = top == least, spread(np.inf)
+        if bits(settled) != 0:  # every arm is optimal for sure: the one with the smallest margin
+            weakest = spread(uint64(0))
+            for i in range(K):
+                lower = load(rows.lower, i * WIDTH)
+                weaker = lower < bottom
+                bottom, weakest = choose(weaker, lower, bottom), choose(weaker, spread(uint64(i)), weakest)
+            b = choose(settled, weakest, b)
         upper, lower, c = _search(b, K, D, runs, rows)
         exact = (settled & (lower == bottom)) | ((upper == top) & ~(lower > spread(0.0)))
         if bits(~exact) == 0:
@@ -238,7 +242,7 @@ def _search(b, K, D, runs, rows):
     nearest, c = infinity, b
     for j in range(K):
         number, bonus = spread(uint64(j)), load(rows.bonus, j * WIDTH)
-        above = choose(b == number, infinity, _under_point(D, j, runs))
+        above = choose(b == number, infinity, _over(D, j, runs))
         entry = above + own + bonus
         closer = entry < upper
         upper, column = choose(closer, entry, upper), choose(closer, number, column)

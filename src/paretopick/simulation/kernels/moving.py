@@ -13,7 +13,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.fronts import excess
+from paretopick.simulation.kernels.fronts import excess, excess_both_ways, excess_of_one
 from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
@@ -46,7 +46,7 @@ class Gaps(NamedTuple):
     i, attained at ``neighbour``, with ``further`` below all others.
 
     Slots behind the last arm are minus infinity in every coordinate of the means, and are never best nor nearest.
-    ``totals`` is for sums over the arms before each: no gap has changed before the arm ``valid[0]`` since somebody set it.
+    ``terms`` and ``totals`` are for sums over the arms: no gap has changed before the arm ``valid[0]`` since somebody set it.
     """
 
     best: NDArray[np.float64]
@@ -63,6 +63,7 @@ class Gaps(NamedTuple):
     n_members: NDArray[np.int64]
     changed: NDArray[np.int64]
     lanes: NDArray[np.uint64]
+    terms: NDArray[np.float64]
     totals: NDArray[np.float64]
     valid: NDArray[np.int64]
 
@@ -84,6 +85,7 @@ def make_gaps(stride: int, n_objectives: int) -> Gaps:
         n_members=np.zeros(1, np.int64),
         changed=np.zeros(stride, np.int64),
         lanes=word_memory(WIDTH),
+        terms=float_memory(stride),
         totals=float_memory(stride + 1),
         valid=np.zeros(1, np.int64),
     )
@@ -128,35 +130,31 @@ def _set_gap(i, gap, gaps):
 
 
 @inlined
-def _under(means, stride, n_objectives, i, j):
-    """M(i, j) of slot i against eight slots from j on."""
-    most = spread(means[i]) - load(means, j)
-    for d in range(1, n_objectives):
-        most = larger(spread(means[d * stride + i]) - load(means, d * stride + j), most)
-    return most
-
-
-@inlined
-def _two_smallest(values, others, numbers, gaps):
+def _two_smallest(values, others, numbers, lanes):
     """The smallest value of all lanes, its number, and the next smallest; ``others`` are the next smallest of each lane."""
     low = smallest(values)
     lane = lowest_bit(bits(values == spread(low)))
-    store(gaps.lanes, 0, numbers)
-    return low, gaps.lanes[lane], smallest(choose(lane_numbers() == spread(uint64(lane)), others, values))
+    store(lanes, 0, numbers)
+    return low, lanes[lane], smallest(choose(lane_numbers() == spread(uint64(lane)), others, values))
 
 
 @inner
-def _find_rival(means, stride, n_objectives, n_arms, i, gaps):
-    """Finds ``best``, ``rival`` and ``second`` of an arm among all."""
+def _rival(means, stride, n_objectives, n_arms, i, lanes):
+    """``best``, ``rival`` and ``second`` of an arm, found among all."""
     infinity, me = spread(np.inf), spread(uint64(i))
     best, second, rival, numbers = infinity, infinity, me, lane_numbers()
     for j in range(0, n_arms, WIDTH):
-        above = choose(numbers == me, infinity, _under(means, stride, n_objectives, i, j))
+        above = choose(numbers == me, infinity, excess_of_one(means, i, means, stride, n_objectives, j))
         closer = above < best
         second = choose(closer, best, smaller(above, second))
         best, rival = choose(closer, above, best), choose(closer, numbers, rival)
         numbers = numbers + spread(uint64(WIDTH))
-    gaps.best[i], gaps.rival[i], gaps.second[i] = _two_smallest(best, second, rival, gaps)
+    return _two_smallest(best, second, rival, lanes)
+
+
+@inlined
+def _find_rival(means, stride, n_objectives, n_arms, i, gaps):
+    gaps.best[i], gaps.rival[i], gaps.second[i] = _rival(means, stride, n_objectives, n_arms, i, gaps.lanes)
 
 
 @inlined
@@ -172,13 +170,13 @@ def _compare_with(means, stride, n_objectives, n_arms, arm, gaps):
     n_changed = 1
     for i in range(0, n_arms, WIDTH):
         itself = numbers == number
-        under = choose(itself, infinity, _under(means, stride, n_objectives, arm, i))
+        above, under = excess_both_ways(means, stride, n_objectives, i, arm)
+        above, under = choose(itself, infinity, above), choose(itself, infinity, under)
         closer = under < mine
         mine_second = choose(closer, mine, smaller(under, mine_second))
         mine, rival = choose(closer, under, mine), choose(closer, numbers, rival)
         numbers = numbers + spread(uint64(WIDTH))
 
-        above = choose(itself, infinity, excess(means, stride, n_objectives, i, arm))
         second, attained = load(gaps.second, i), (load(gaps.rival, i) == number) & ~itself
         if bits((above < second) | attained) == 0:
             continue
@@ -204,7 +202,7 @@ def _compare_with(means, stride, n_objectives, n_arms, arm, gaps):
             gaps.changed[n_changed] = i + lowest_bit(listed)
             n_changed += 1
             listed &= listed - 1
-    gaps.best[arm], gaps.rival[arm], gaps.second[arm] = _two_smallest(mine, mine_second, rival, gaps)
+    gaps.best[arm], gaps.rival[arm], gaps.second[arm] = _two_smallest(mine, mine_second, rival, gaps.lanes)
     return n_changed
 
 
@@ -259,7 +257,7 @@ def _offer(means, stride, n_objectives, i, gaps):
     """Compares all members with an arm that has moved or whose addend has changed."""
     number, addend, zero = spread(uint64(i)), spread(gaps.addend[i]), spread(0.0)
     for p in range(0, gaps.n_members[0], WIDTH):
-        margin = larger(_offset(means, gaps.point, stride, n_objectives, i, p), zero) + addend
+        margin = larger(excess_of_one(means, i, gaps.point, stride, n_objectives, p), zero) + addend
         further, attained = load(gaps.further, p), load(gaps.neighbour, p) == number
         if bits((margin < further) | attained) == 0:
             continue
@@ -276,33 +274,26 @@ def _offer(means, stride, n_objectives, i, gaps):
 
 
 @inlined
-def _offset(means, point, stride, n_objectives, i, p):
-    """M(i, j) of slot i against the eight members from p on."""
-    most = spread(means[i]) - load(point, p)
-    for d in range(1, n_objectives):
-        most = larger(spread(means[d * stride + i]) - load(point, d * stride + p), most)
-    return most
-
-
-@inlined
 def _find_neighbours(means, stride, n_objectives, n_arms, gaps):
     """Finds the neighbours that are unknown, and sets the gaps of all members."""
     for p in range(gaps.n_members[0]):
         j = gaps.arm[p]
         if gaps.near[p] == UNKNOWN:
-            _find_neighbour(means, stride, n_objectives, n_arms, p, j, gaps)
+            found = _neighbour(means, stride, n_objectives, n_arms, j, gaps.addend, gaps.lanes)
+            gaps.near[p], gaps.neighbour[p], gaps.further[p] = found
         _set_gap(j, min(gaps.best[j], gaps.near[p]), gaps)
 
 
 @inner
-def _find_neighbour(means, stride, n_objectives, n_arms, p, j, gaps):
+def _neighbour(means, stride, n_objectives, n_arms, j, addend, lanes):
+    """``near``, ``neighbour`` and ``further`` of a member, found among all arms."""
     infinity, zero, me = spread(np.inf), spread(0.0), spread(uint64(j))
     near, further, neighbour, numbers = infinity, infinity, me, lane_numbers()
     for i in range(0, n_arms, WIDTH):
-        margin = larger(excess(means, stride, n_objectives, i, j), zero) + load(gaps.addend, i)
+        margin = larger(excess(means, stride, n_objectives, i, j), zero) + load(addend, i)
         margin = choose(numbers == me, infinity, margin)
         closer = margin < near
         further = choose(closer, near, smaller(margin, further))
         near, neighbour = choose(closer, margin, near), choose(closer, numbers, neighbour)
         numbers = numbers + spread(uint64(WIDTH))
-    gaps.near[p], gaps.neighbour[p], gaps.further[p] = _two_smallest(near, further, neighbour, gaps)
+    return _two_smallest(near, further, neighbour, lanes)
