@@ -102,7 +102,10 @@ def places(arm):
 
 @inlined
 def pull_each(noise, arm, runs):
-    """Pulls one arm in each run and brings its mean up to date; the numbers that ``draw_ahead`` draws."""
+    """Pulls one arm in each run, with the numbers that ``draw_ahead`` draws, and brings its mean up to date.
+
+    The mean is left in ``runs.point`` too: what was written lane by lane takes longer to read.
+    """
     D = noise.n_objectives
     place = places(arm)
     counters = gather(runs.counter, place)
@@ -127,8 +130,10 @@ def pull_each(noise, arm, runs):
             value = mean + _scattered(noise, (truth + spread(uint64(d))) * spread(uint64(D)), runs)
         at = (truth + spread(uint64(d))) * spread(uint64(WIDTH)) + lane_numbers()
         total = gather(runs.sums, at) + value
+        mean = total / count
         scatter(runs.sums, at, total)
-        scatter(runs.means, at, total / count)
+        scatter(runs.means, at, mean)
+        store(runs.point, d * WIDTH, mean)
 
 
 @inlined

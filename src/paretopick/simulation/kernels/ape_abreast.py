@@ -89,7 +89,7 @@ def run_ape_abreast(noise, variant, scale, budget, seed, first, last, memory, ou
                     other = choose(fewer, b, c)
                     pull_each(noise, other, runs)
                     used += 1
-                    _follow(other, K, D, runs, rows)
+                    _follow(other, gather(rows.bonus, places(other)), K, D, runs, rows)
             pull_each(noise, chosen, runs)
             used += 1
             if variant == ADAPTIVE:
@@ -97,8 +97,9 @@ def run_ape_abreast(noise, variant, scale, budget, seed, first, last, memory, ou
                 _search_all(K, D, runs, rows)
             else:
                 place = places(chosen)
-                scatter(rows.bonus, place, _bonus(exploration, gather(runs.pulls, place)))
-                _follow(chosen, K, D, runs, rows)
+                bonus = _bonus(exploration, gather(runs.pulls, place))
+                scatter(rows.bonus, place, bonus)
+                _follow(chosen, bonus, K, D, runs, rows)
         for run in range(eight, min(eight + WIDTH, last)):
             answer_of(D, K, run - eight, runs, outcome.answers[run - first])
             outcome.pulls[run - first] = used
@@ -157,7 +158,7 @@ def _fetch(arm, D, runs):
 
 @inlined
 def _over(D, j, runs):
-    """M(i, j) for the arm i whose means were fetched."""
+    """M(i, j) for the arm i in ``runs.point``."""
     if D == 2:
         first = load(runs.point, 0) - load(runs.means, 2 * j * WIDTH)
         return larger(load(runs.point, WIDTH) - load(runs.means, (2 * j + 1) * WIDTH), first)
@@ -169,7 +170,7 @@ def _over(D, j, runs):
 
 @inlined
 def _over_and_under(D, j, runs):
-    """M(i, j) and M(j, i) for the arm i whose means were fetched: the differences are the same but for their sign."""
+    """M(i, j) and M(j, i) for the arm i in ``runs.point``: the differences are the same but for their sign."""
     first = load(runs.point, 0) - load(runs.means, j * D * WIDTH)
     if D == 2:
         second = load(runs.point, WIDTH) - load(runs.means, (2 * j + 1) * WIDTH)
@@ -182,11 +183,9 @@ def _over_and_under(D, j, runs):
 
 
 @inlined
-def _follow(arm, K, D, runs, rows):
-    """Brings the bounds up to date after the mean or the bonus of an arm has changed: its column, and its own row, searched."""
+def _follow(arm, bonus, K, D, runs, rows):
+    """Brings the bounds up to date after the arm in ``runs.point`` was pulled: its column, and its own row, which is searched."""
     infinity, place = spread(np.inf), places(arm)
-    _fetch(arm, D, runs)
-    bonus = gather(rows.bonus, place)
     mine, mine_lower, mine_column = infinity, infinity, arm
     for i in range(K):
         at, number = i * WIDTH, spread(uint64(i))
@@ -226,18 +225,22 @@ def _candidates(K, D, runs, rows):
                 weaker = lower < bottom
                 bottom, weakest = choose(weaker, lower, bottom), choose(weaker, spread(uint64(i)), weakest)
             b = choose(settled, weakest, b)
-        upper, lower, c = _search(b, K, D, runs, rows)
+        upper, lower, column, c = _search(b, K, D, runs, rows)
         exact = (settled & (lower == bottom)) | ((upper == top) & ~(lower > spread(0.0)))
         if bits(~exact) == 0:
             return b, c
+        place = places(b)
+        scatter(rows.upper, place, upper)
+        scatter(rows.lower, place, lower)
+        scatter(rows.column, place, column)
 
 
 @inlined
 def _search(b, K, D, runs, rows):
-    """Searches row b of each run, after which its bounds are exact; returns them and the arm c that goes with it."""
-    infinity, place = spread(np.inf), places(b)
+    """Searches row b of each run; returns its smallest entries, the column of the upper one, and the arm c that goes with it."""
+    infinity = spread(np.inf)
     _fetch(b, D, runs)
-    own = gather(rows.bonus, place)
+    own = gather(rows.bonus, places(b))
     upper, lower, column = infinity, infinity, b
     nearest, c = infinity, b
     for j in range(K):
@@ -250,7 +253,4 @@ def _search(b, K, D, runs, rows):
         entry = above - bonus
         closer = entry < nearest
         nearest, c = choose(closer, entry, nearest), choose(closer, number, c)
-    scatter(rows.upper, place, upper)
-    scatter(rows.lower, place, lower)
-    scatter(rows.column, place, column)
-    return upper, lower, c
+    return upper, lower, column, c
