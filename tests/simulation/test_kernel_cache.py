@@ -14,8 +14,8 @@ import paretopick as pp
 assert "numba" not in sys.modules
 bandit = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2]], pp.Bernoulli())
 print(pp.simulate(bandit, "apt", budgets=[9, 30], runs=500, rng=1).tallies.tolist())
-from paretopick.simulation.kernels.apt import run_apt
-print(sum(run_apt.stats.cache_hits.values()), sum(run_apt.stats.cache_misses.values()))
+from paretopick.simulation.kernels.apt_abreast import run_apt_abreast as kernel
+print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
 """
 
 

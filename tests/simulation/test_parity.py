@@ -6,8 +6,9 @@ from fed import followed
 from numba import njit
 
 import paretopick as pp
+from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
-from paretopick.simulation.compiled import KERNELS, kernel_noise, make_plan, seed_key
+from paretopick.simulation.compiled import ABREAST, ABREAST_WITHOUT_GAPS, KERNELS, kernel_noise, make_plan, seed_key
 from paretopick.simulation.kernels import binomials, decisions, ege, one_by_one, pivots, side_by_side
 from paretopick.simulation.scores import unpacked
 
@@ -26,8 +27,8 @@ SPECS = {
 }
 
 
-def random_bandit(rng: np.random.Generator, noise: str, max_arms: int = 40) -> pp.Bandit:
-    K, D = int(rng.integers(1, max_arms + 1)), int(rng.integers(1, 7))
+def random_bandit(rng: np.random.Generator, noise: str, max_arms: int = 40, n_arms: int | None = None) -> pp.Bandit:
+    K, D = n_arms or int(rng.integers(1, max_arms + 1)), int(rng.integers(1, 7))
     if noise.startswith("bernoulli"):
         means = rng.choice([0.0, 0.25, 0.5, 0.5, 1.0], (K, D)) if noise.endswith("values") else rng.random((K, D))
         return pp.Bandit(means, pp.Bernoulli())
@@ -79,6 +80,65 @@ def test_a_kernel_does_what_the_policy_does(case, noise):
         results = compiled(bandit, spec, budget, seed=5, runs=runs)
         for run, result in enumerate(results):
             assert result == followed(bandit, spec, budget, seed=5, run=run), (bandit, spec, budget, run)
+
+
+SEQUENTIAL = [case for case in SPECS if case.startswith("ap")]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("case", SEQUENTIAL)
+def test_as_many_arms_as_run_abreast_and_more(case, noise):
+    rng = np.random.default_rng([SEQUENTIAL.index(case), NOISES.index(noise)])
+    for K in (ABREAST - 1, ABREAST, ABREAST + 1, ABREAST + 9):
+        bandit = random_bandit(rng, noise, n_arms=K)
+        spec = spec_of(case, bandit)
+        for more in (0, 1, 4 * K):
+            budget = smallest_budget(bandit, spec) + more
+            results = compiled(bandit, spec, budget, seed=5, runs=2)
+            assert results == [followed(bandit, spec, budget, seed=5, run=run) for run in range(2)], (bandit, spec, budget)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("case", SEQUENTIAL)
+def test_runs_abreast_equal_runs_by_themselves(case, noise, monkeypatch):
+    """Of one arm and of two too, and far into a run; the runs asked for need not fill the lanes."""
+    rng = np.random.default_rng([SEQUENTIAL.index(case), NOISES.index(noise)])
+    for K in (1, 2, 3, 5, 8, 9, 17, 24, 40, 70):
+        bandit = random_bandit(rng, noise, n_arms=K)
+        spec = spec_of(case, bandit)
+        budget = smallest_budget(bandit, spec) + int(rng.choice([0, 1, 40 * K, 200 * K]))
+        results = []
+        for most in (100, 0):
+            monkeypatch.setattr(compiler, "ABREAST", most)
+            monkeypatch.setattr(compiler, "ABREAST_WITHOUT_GAPS", most)
+            results.append(compiled(bandit, spec, budget, seed=4, runs=11))
+        assert results[0] == results[1], (bandit, spec, budget)
+
+
+@pytest.mark.parametrize("c", [0.01, 1.0, 1e4])
+def test_much_and_little_exploration_abreast_and_alone(c, monkeypatch):
+    """With little of it every arm is optimal for sure, with much of it none is."""
+    rng = np.random.default_rng(0)
+    line = np.arange(30.0)
+    front = np.column_stack([line, line[::-1]])
+    for means in (front, front + rng.normal(size=front.shape), np.concatenate([front, front[::3], front[::2] - 0.5])):
+        bandit = pp.Bandit(means, pp.Gaussian(std=0.3))
+        for name, options in (("ape-fb", {"complexity": 40.0}), ("ape-fb-adapt", {}), ("ape-fb-adapt", {"as_published": True})):
+            spec = (name, {"c": c, **options})
+            results = []
+            for most in (100, 0):
+                monkeypatch.setattr(compiler, "ABREAST", most)
+                monkeypatch.setattr(compiler, "ABREAST_WITHOUT_GAPS", most)
+                results.append(compiled(bandit, spec, 400, seed=6, runs=3))
+                assert results[-1][0] == followed(bandit, spec, 400, seed=6, run=0)
+            assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("n_arms", [ABREAST_WITHOUT_GAPS, ABREAST_WITHOUT_GAPS + 1])
+def test_as_many_arms_as_ape_fb_runs_abreast_with_and_one_more(n_arms):
+    bandit = random_bandit(np.random.default_rng(0), "std", n_arms=n_arms)
+    results = compiled(bandit, "ape-fb", n_arms + 150, seed=5, runs=2)
+    assert results == [followed(bandit, "ape-fb", n_arms + 150, seed=5, run=run) for run in range(2)]
 
 
 @pytest.mark.parametrize("noise", NOISES)

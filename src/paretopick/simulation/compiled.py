@@ -31,6 +31,12 @@ log = logging.getLogger("paretopick")
 SIDE_BY_SIDE = 512
 """Up to this many arms eight runs of EGE advance together; with more, what they work in leaves the cache."""
 
+ABREAST = 24
+"""The same for policies that pull one arm at a time and look at the gaps; with more, a run by itself need not find them anew."""
+
+ABREAST_WITHOUT_GAPS = 256
+"""The same for APE-FB, which looks at one row and one column of its matrix alone."""
+
 LARGEST_SUM = 1e300
 """Kernels do not look for overflow; where sums could come near it, the policies themselves run, which do."""
 
@@ -58,8 +64,8 @@ def _largest_sum(task: Task) -> float:
 
 def grain(task: Task) -> int:
     """How many runs advance together."""
-    side_by_side = task.kind is EGE and task.bandit.n_arms <= SIDE_BY_SIDE
-    return 8 if side_by_side else 1
+    most = {EGE: SIDE_BY_SIDE, APEFB: ABREAST_WITHOUT_GAPS}.get(task.kind, ABREAST)
+    return 8 if task.bandit.n_arms <= most else 1
 
 
 class CompiledRunner:
@@ -125,8 +131,10 @@ def make_plan(player: EGE) -> tuple[Plan, IntArray]:
 
 
 def _ape(task: Task) -> Sweep:
-    from paretopick.simulation.kernels import ape
+    from paretopick.simulation.kernels import ape, ape_abreast
 
+    together = grain(task) > 1
+    make_memory, run = (ape_abreast.make_memory, ape_abreast.run_ape_abreast) if together else (ape.make_memory, ape.run_ape)
     noise = kernel_noise(task)
     variants: dict[type[Policy], int] = {APEFB: ape.FIXED, AdaptiveAPEFB: ape.ADAPTIVE, PublishedAdaptiveAPEFB: ape.PUBLISHED}
     plans = []
@@ -140,7 +148,7 @@ def _ape(task: Task) -> Sweep:
         results = []
         for variant, scale, budget in plans:
             outcome = _outcome(last - first, noise.n_arms)
-            ape.run_ape(noise, variant, scale, budget, seed, first, last, ape.make_memory(noise), outcome)
+            run(noise, variant, scale, budget, seed, first, last, make_memory(noise), outcome)
             results.append(tuple(outcome))
         return results
 
@@ -148,8 +156,10 @@ def _ape(task: Task) -> Sweep:
 
 
 def _apt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels import apt
+    from paretopick.simulation.kernels import apt, apt_abreast
 
+    together = grain(task) > 1
+    make_memory, run = (apt_abreast.make_memory, apt_abreast.run_apt_abreast) if together else (apt.make_memory, apt.run_apt)
     noise = kernel_noise(task)
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
@@ -160,7 +170,7 @@ def _apt(task: Task) -> Sweep:
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         n = last - first
         answers = np.zeros((n, len(budgets), -(-noise.n_arms // 64)), dtype=np.uint64)
-        apt.run_apt(noise, batch, gamma, initial, budgets, seed, first, last, apt.make_memory(noise), answers)
+        run(noise, batch, gamma, initial, budgets, seed, first, last, make_memory(noise), answers)
         rounds = 1 - (initial * noise.n_arms - budgets) // batch
         results: list[Any] = [None] * len(budgets)
         for place, at in enumerate(order):

@@ -13,7 +13,11 @@
 ``side_by_side``   EGE, eight runs side by side
 ``ege``            the kernel of EGE, which chooses between the two
 ``sequential``     what the policies that pull one arm at a time share
-``ape``, ``apt``   their kernels
+``moving``         gaps that are kept while one arm after the other moves
+``ape``, ``apt``   their kernels, one run at a time
+``abreast``        what eight runs of them share that advance side by side
+``ape_abreast``,
+``apt_abreast``    their kernels for few arms, eight runs at a time
 =================  =====================================================================
 
 Functions marked ``@kernel`` are called from Python and cached on disk. To see whether the cache is still good Numba looks at the

@@ -15,7 +15,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.fronts import Front, excess, find_gaps, make_front
+from paretopick.simulation.kernels.fronts import Front, excess, excess_of_one, make_front
 from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
@@ -33,15 +33,23 @@ from paretopick.simulation.kernels.lanes import (
     smaller,
     smallest,
     spread,
+    square_root,
     store,
     word_memory,
 )
+from paretopick.simulation.kernels.moving import Gaps, make_gaps, move_arm, start_gaps
 from paretopick.simulation.kernels.noises import Noise
 from paretopick.simulation.kernels.randoms import run_key
 from paretopick.simulation.kernels.sequential import Arms, answer_now, forget, make_arms, pull_once
 
 FIXED, ADAPTIVE, PUBLISHED = 0, 1, 2
 """The variants: exploration given, estimated for every arm at every step, estimated as published."""
+
+HEADROOM = 1.005
+"""How much larger than needed the exploration of the raised bonuses is."""
+
+PATIENCE = 16
+"""So many rows are searched that turn out to be settled, and are not with raised bonuses, before these are set anew."""
 
 SMALLEST_GAP = 1e-8
 LARGEST_FLOAT = np.finfo(np.float64).max
@@ -52,10 +60,12 @@ class Bounds(NamedTuple):
 
     ``bonus`` is beta_i; ``column`` is that of the tracked entry, ``tracked`` is ``M(i, column)`` and ``upper`` the entry with
     the bonuses, at least the smallest ``M(i, j) + beta_i + beta_j``; ``lower`` is at most the smallest ``M(i, j) - beta_i -
-    beta_j``.
+    beta_j``. Where all bonuses change at every step, ``lower`` is that of the ``raised`` bonuses, which are larger than those of
+    many steps: a row that is settled with them need not be looked at.
     """
 
     bonus: NDArray[np.float64]
+    raised: NDArray[np.float64]
     column: NDArray[np.uint64]
     tracked: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -68,6 +78,7 @@ class Memory(NamedTuple):
 
     arms: Arms
     front: Front
+    gaps: Gaps
     bounds: Bounds
 
 
@@ -79,20 +90,21 @@ def make_memory(noise: Noise) -> Memory:
     arms = make_arms(noise, -np.inf)
     n = arms.stride
     bounds = Bounds(
-        float_memory(n),
-        word_memory(n),
-        float_memory(n),
-        float_memory(n),
-        float_memory(n),
-        word_memory(WIDTH),
+        bonus=float_memory(n),
+        raised=float_memory(n),
+        column=word_memory(n),
+        tracked=float_memory(n),
+        upper=float_memory(n),
+        lower=float_memory(n),
+        place=word_memory(WIDTH),
     )
-    return Memory(arms, make_front(n), bounds)
+    return Memory(arms, make_front(n), make_gaps(n, noise.n_objectives), bounds)
 
 
 @kernel
 def run_ape(noise, variant, scale, budget, seed, first, last, memory, outcome, sources=SOURCES):
     """Makes the runs ``first`` to ``last - 1``; ``scale`` is a for the fixed variant, c for the others."""
-    arms, front, bounds = memory.arms, memory.front, memory.bounds
+    arms, gaps, bounds = memory.arms, memory.gaps, memory.bounds
     K, D = noise.n_arms, noise.n_objectives
     for run in range(first, last):
         key = run_key(seed, run)
@@ -101,38 +113,51 @@ def run_ape(noise, variant, scale, budget, seed, first, last, memory, outcome, s
             pull_once(noise, key, i, arms)
         for i in range(K):
             bounds.bonus[i] = _bonus(scale, 1) if variant == FIXED else 0.0
-        hardness = 0.0
+        hardness, exploration, ceiling, in_vain = 0.0, 0.0, 0.0, 0
+        if variant != FIXED:
+            start_gaps(arms.means, arms.stride, D, K, gaps)
         if variant == ADAPTIVE:
-            hardness = _hardness(variant, K, D, arms, front)
-            _set_bonuses(_exploration(scale, budget - K, hardness), K, arms, bounds)
+            hardness = _hardness(variant, K, gaps)
+            exploration = _exploration(scale, budget - K, hardness)
+            _set_bonuses(exploration, K, arms, bounds)
         for i in range(K):
             _search_apart(i, K, D, arms, bounds)
+        if variant == ADAPTIVE:
+            ceiling = _raise_bonuses(exploration, K, arms, bounds)
+        guard = bounds.raised if variant == ADAPTIVE else bounds.bonus
         for i in range(K, arms.stride):
             bounds.upper[i] = bounds.tracked[i] = -np.inf
         used, step = K, 0
         while used < budget:
             step += 1
-            b, c = _candidates(K, D, arms, bounds)
+            b, c, more = _candidates(variant, K, D, arms, bounds)
+            in_vain += more
             chosen = c if arms.counts[c] < arms.counts[b] else b
             if variant == PUBLISHED:
-                hardness = _hardness(variant, K, D, arms, front)
+                hardness = _hardness(variant, K, gaps)
                 other = b + c - chosen
                 if budget - used > 1 and other != chosen:
                     pull_once(noise, key, other, arms)
                     used += 1
-                    _follow(other, K, D, arms, bounds)
+                    move_arm(arms.means, arms.stride, D, K, other, gaps)
+                    _follow(other, K, D, arms, bounds, guard)
             pull_once(noise, key, chosen, arms)
             used += 1
+            if variant != FIXED:
+                move_arm(arms.means, arms.stride, D, K, chosen, gaps)
             if variant == ADAPTIVE:
-                _follow(chosen, K, D, arms, bounds)
-                hardness = _hardness(variant, K, D, arms, front)
-                _set_bonuses(_exploration(scale, budget - K, hardness), K, arms, bounds)
+                _follow(chosen, K, D, arms, bounds, guard)
+                hardness = _hardness(variant, K, gaps)
+                exploration = _exploration(scale, budget - K, hardness)
+                if exploration > ceiling or in_vain > PATIENCE:
+                    ceiling, in_vain = _raise_bonuses(exploration, K, arms, bounds), 0
+                _set_bonuses(exploration, K, arms, bounds)
             else:
                 a = scale if variant == FIXED else _exploration(scale, budget - K, hardness)
                 bounds.bonus[chosen] = _bonus(a, arms.counts[chosen])
-                _follow(chosen, K, D, arms, bounds)
+                _follow(chosen, K, D, arms, bounds, guard)
         row = run - first
-        answer_now(K, D, arms, front, outcome.answers[row])
+        answer_now(K, D, arms, memory.front, outcome.answers[row])
         outcome.pulls[row] = used
         outcome.rounds[row] = step + 1
 
@@ -142,31 +167,48 @@ def _bonus(exploration, count):
     return 0.4 * math.sqrt(exploration / count)
 
 
-@inner
+@inlined
 def _exploration(c, steps, hardness):
     return min(c * (25 / 36) * steps / hardness, LARGEST_FLOAT) if hardness > 0.0 else 0.0
 
 
-@inner
-def _hardness(variant, K, D, arms, front):
-    """The estimated H, added up in the order of the arms."""
-    find_gaps(arms.means, arms.stride, D, K, K, front)
-    total = 0.0
-    for i in range(K):
-        gap = front.gap[i] + SMALLEST_GAP if variant == PUBLISHED else max(front.gap[i], SMALLEST_GAP)
-        total += 1.0 / (gap * gap)
+@inlined
+def _hardness(variant, K, gaps):
+    """The estimated H, added up in the order of the arms, from the first one on whose gap is another than the last time."""
+    valid = gaps.valid[0]
+    for i in range(valid // WIDTH * WIDTH, K, WIDTH):
+        gap, least = load(gaps.gap, i), spread(SMALLEST_GAP)
+        gap = gap + least if variant == PUBLISHED else larger(gap, least)
+        store(gaps.terms, i, spread(1.0) / (gap * gap))
+    total = gaps.totals[valid]
+    for i in range(valid, K):
+        total += gaps.terms[i]
+        gaps.totals[i + 1] = total
+    gaps.valid[0] = K
     return total
 
 
-@inner
+@inlined
 def _set_bonuses(exploration, K, arms, bounds):
-    """Gives every arm a new bonus; every tracked entry follows, and nothing is known from below."""
-    for i in range(K):
-        bounds.bonus[i] = _bonus(exploration, arms.counts[i])
+    """Gives every arm a new bonus; every tracked entry follows."""
+    for i in range(0, K, WIDTH):
+        store(bounds.bonus, i, spread(0.4) * square_root(spread(exploration) / load(arms.pulls, i)))
     for i in range(0, K, WIDTH):
         entry = load(bounds.tracked, i) + load(bounds.bonus, i) + gather(bounds.bonus, load(bounds.column, i))
         store(bounds.upper, i, entry)
+
+
+@inner
+def _raise_bonuses(exploration, K, arms, bounds):
+    """Sets the raised bonuses, after which nothing is known from below; returns the exploration up to which they are valid.
+
+    Rounding keeps the order: less exploration and more pulls never make a bonus larger, nor a smaller bonus a bound lower.
+    """
+    ceiling = min(HEADROOM * exploration, LARGEST_FLOAT)
+    for i in range(0, K, WIDTH):
+        store(bounds.raised, i, spread(0.4) * square_root(spread(ceiling) / load(arms.pulls, i)))
         store(bounds.lower, i, spread(-np.inf))
+    return ceiling
 
 
 @inlined
@@ -190,11 +232,7 @@ def _search(i, K, D, arms, bounds):
     nearest, candidate, numbers = infinity, spread(uint64(i)), lane_numbers()
     me = spread(uint64(i))
     for j in range(0, K, WIDTH):
-        above = infinity
-        for d in range(D):
-            difference = spread(arms.means[d * arms.stride + i]) - load(arms.means, d * arms.stride + j)
-            above = difference if d == 0 else larger(difference, above)
-        above = choose(numbers == me, infinity, above)
+        above = choose(numbers == me, infinity, excess_of_one(arms.means, i, arms.means, arms.stride, D, j))
         bonus = load(bounds.bonus, j)
         entry = above + own + bonus
         closer = entry < upper
@@ -217,6 +255,18 @@ def _search_apart(i, K, D, arms, bounds):
     return _search(i, K, D, arms, bounds)
 
 
+@inner
+def _lower_if_raised(i, K, D, means, stride, raised):
+    """The smallest ``M(i, j) - beta_i - beta_j`` of row i with raised bonuses."""
+    infinity, me, numbers = spread(np.inf), spread(uint64(i)), lane_numbers()
+    own, lower = spread(raised[i]), infinity
+    for j in range(0, K, WIDTH):
+        above = choose(numbers == me, infinity, excess_of_one(means, i, means, stride, D, j))
+        lower = smaller(above - own - load(raised, j), lower)
+        numbers = numbers + spread(uint64(WIDTH))
+    return smallest(lower)
+
+
 @inlined
 def _pair(i, j, D, arms):
     """M(i, j) of two arms."""
@@ -227,12 +277,12 @@ def _pair(i, j, D, arms):
 
 
 @inlined
-def _follow(arm, K, D, arms, bounds):
+def _follow(arm, K, D, arms, bounds, guard):
     """Brings the bounds up to date after the mean or the bonus of an arm has changed: its column, and its own tracked entry."""
     at = np.int64(bounds.column[arm])
     mine = _pair(arm, at, D, arms) if at != arm else np.inf
     tracked, upper = spread(mine), spread(mine + bounds.bonus[arm] + bounds.bonus[at])
-    bonus, number, numbers = spread(bounds.bonus[arm]), spread(uint64(arm)), lane_numbers()
+    bonus, raised, number, numbers = spread(bounds.bonus[arm]), spread(guard[arm]), spread(uint64(arm)), lane_numbers()
     for i in range(0, K, WIDTH):
         above = excess(arms.means, arms.stride, D, i, arm)
         own, column, before = load(bounds.bonus, i), load(bounds.column, i), load(bounds.upper, i)
@@ -243,13 +293,15 @@ def _follow(arm, K, D, arms, bounds):
         store(bounds.upper, i, choose(itself, upper, choose(takes, entry, before)))
         store(bounds.tracked, i, choose(itself, tracked, choose(takes, above, load(bounds.tracked, i))))
         store(bounds.column, i, choose(takes, number, column))
-        store(bounds.lower, i, choose(itself, spread(-np.inf), smaller(above - own - bonus, load(bounds.lower, i))))
+        lower = smaller(above - load(guard, i) - raised, load(bounds.lower, i))
+        store(bounds.lower, i, choose(itself, spread(-np.inf), lower))
         numbers = numbers + spread(uint64(WIDTH))
 
 
 @inlined
-def _candidates(K, D, arms, bounds):
-    """The arms b and c of this step; among equals the smallest number."""
+def _candidates(variant, K, D, arms, bounds):
+    """The arms b and c of this step, among equals the smallest number; and how many rows will have to be searched again."""
+    in_vain = 0
     while True:
         top, where, numbers = spread(-np.inf), spread(uint64(K)), lane_numbers()
         for i in range(0, K, WIDTH):
@@ -263,8 +315,20 @@ def _candidates(K, D, arms, bounds):
         bound = bounds.upper[b]
         upper, lower, c = _search(b, K, D, arms, bounds)
         if upper == bound and not lower > 0.0:
-            return b, c
+            return b, c, in_vain
+        if variant == ADAPTIVE and lower > 0.0:
+            bounds.lower[b] = _lower_if_raised(b, K, D, arms.means, arms.stride, bounds.raised)
+            in_vain += not bounds.lower[b] > 0.0
+            bounds.upper[b] = -np.inf  # not again in this step; the next one sets it anew
     # Every arm is optimal for sure: the one with the smallest margin.
+    least, b, c = np.inf, 0, 0
+    if variant == ADAPTIVE:
+        for i in range(K):
+            upper, lower, candidate = _search_apart(i, K, D, arms, bounds)
+            bounds.lower[i] = -np.inf  # nothing is known for raised bonuses
+            if lower < least:
+                least, b, c = lower, i, candidate
+        return b, c, in_vain
     while True:
         b = 0
         for i in range(1, K):
@@ -273,4 +337,4 @@ def _candidates(K, D, arms, bounds):
         bound = bounds.lower[b]
         upper, lower, c = _search_apart(b, K, D, arms, bounds)
         if lower == bound:
-            return b, c
+            return b, c, in_vain

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.fronts import Front, find_gaps, make_front
+from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.lanes import (
     WIDTH,
     bits,
+    float_memory,
     inlined,
     kernel,
     load,
@@ -18,30 +21,40 @@ from paretopick.simulation.kernels.lanes import (
     smaller,
     smallest,
     spread,
-    square_root,
 )
+from paretopick.simulation.kernels.moving import Gaps, make_gaps, move_arm, start_gaps
 from paretopick.simulation.kernels.noises import Noise
 from paretopick.simulation.kernels.randoms import run_key
 from paretopick.simulation.kernels.sequential import Arms, answer_now, forget, make_arms, pull_once
 
 
 class Memory(NamedTuple):
-    """What the runs work in."""
+    """What the runs work in.
+
+    ``roots`` are the square roots of the counts; ``moved`` are the arms that were pulled since the gaps were brought up to date,
+    and ``waiting`` says whether an arm is one of them.
+    """
 
     arms: Arms
     front: Front
+    gaps: Gaps
+    roots: NDArray[np.float64]
+    moved: NDArray[np.int64]
+    waiting: NDArray[np.bool_]
 
 
 def make_memory(noise: Noise) -> Memory:
-    """Memory for one run at a time."""
-    arms = make_arms(noise, np.inf)
-    return Memory(arms, make_front(arms.stride))
+    """Memory for one run at a time; slots behind the last arm are minus infinity, as ``moving`` wants them."""
+    arms = make_arms(noise, -np.inf)
+    n = arms.stride
+    gaps = make_gaps(n, noise.n_objectives)
+    return Memory(arms, make_front(n), gaps, float_memory(n), np.zeros(n, np.int64), np.zeros(n, np.bool_))
 
 
 @kernel
 def run_apt(noise, batch, gamma, initial, budgets, seed, first, last, memory, answers, sources=SOURCES):
     """Makes the runs ``first`` to ``last - 1``; ``answers[r, b]`` is what run r says after ``budgets[b]`` pulls, which rise."""
-    arms, front = memory.arms, memory.front
+    arms, gaps, roots, moved, waiting = memory.arms, memory.gaps, memory.roots, memory.moved, memory.waiting
     n_arms, n_objectives = noise.n_arms, noise.n_objectives
     for run in range(first, last):
         key = run_key(seed, run)
@@ -49,30 +62,36 @@ def run_apt(noise, batch, gamma, initial, budgets, seed, first, last, memory, an
         for i in range(n_arms):
             for _ in range(initial):
                 pull_once(noise, key, i, arms)
-        used = initial * n_arms
-        frozen = 0
+            roots[i] = math.sqrt(initial)
+        start_gaps(arms.means, arms.stride, n_objectives, n_arms, gaps)
+        used, frozen, n_moved = initial * n_arms, batch, 0
+        waiting[:] = False
         for b in range(budgets.size):
             while used < budgets[b]:
                 if frozen == 0:
-                    find_gaps(arms.means, arms.stride, n_objectives, n_arms, n_arms, front)
-                    frozen = batch
-                    for i in range(n_arms, arms.stride):
-                        front.gap[i] = np.inf
+                    for k in range(n_moved):
+                        move_arm(arms.means, arms.stride, n_objectives, n_arms, moved[k], gaps)
+                        waiting[moved[k]] = False
+                    frozen, n_moved = batch, 0
                 frozen -= 1
-                pull_once(noise, key, _next_arm(used, gamma, n_arms, arms, front), arms)
+                arm = _next_arm(used, gamma, n_arms, arms, roots, gaps)
+                pull_once(noise, key, arm, arms)
+                roots[arm] = math.sqrt(arms.counts[arm])
+                if not waiting[arm]:
+                    waiting[arm], moved[n_moved] = True, arm
+                    n_moved += 1
                 used += 1
-            answer_now(n_arms, n_objectives, arms, front, answers[run - first, b])
+            answer_now(n_arms, n_objectives, arms, memory.front, answers[run - first, b])
 
 
 @inlined
-def _next_arm(used, gamma, n_arms, arms, front):
+def _next_arm(used, gamma, n_arms, arms, roots, gaps):
     """The least pulled arm where it was neglected, else the one with the smallest ``sqrt(N_i) gap_i``."""
     infinity = spread(np.inf)
     fewest, lowest = infinity, infinity
     for i in range(0, n_arms, WIDTH):
-        count = load(arms.pulls, i)
-        fewest = smaller(count, fewest)
-        lowest = smaller(square_root(count) * load(front.gap, i), lowest)
+        fewest = smaller(load(arms.pulls, i), fewest)
+        lowest = smaller(load(roots, i) * load(gaps.gap, i), lowest)
     fewest, lowest = smallest(fewest), smallest(lowest)
     if fewest < gamma * used / n_arms:
         arm = 0
@@ -81,7 +100,7 @@ def _next_arm(used, gamma, n_arms, arms, front):
         return arm
     chosen = -1
     for i in range(0, n_arms, WIDTH):
-        level = bits(square_root(load(arms.pulls, i)) * load(front.gap, i) == spread(lowest))
+        level = bits(load(roots, i) * load(gaps.gap, i) == spread(lowest))
         while level != 0:
             arm = i + lowest_bit(level)
             level &= level - 1

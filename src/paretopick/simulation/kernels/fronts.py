@@ -90,6 +90,26 @@ def excess(points, stride, n_objectives, i, j):
     return most
 
 
+@inlined
+def excess_of_one(points, i, others, stride, n_objectives, j):
+    """M(i, j) of slot i against eight slots from j on of the same or other points."""
+    most = spread(points[i]) - load(others, j)
+    for d in range(1, n_objectives):
+        most = larger(spread(points[d * stride + i]) - load(others, d * stride + j), most)
+    return most
+
+
+@inlined
+def excess_both_ways(points, stride, n_objectives, i, j):
+    """M(i, j) of eight slots from i on against slot j, and M(j, i): the differences are the same but for their sign."""
+    most = load(points, i) - spread(points[j])
+    least = most
+    for d in range(1, n_objectives):
+        difference = load(points, d * stride + i) - spread(points[d * stride + j])
+        most, least = larger(difference, most), smaller(difference, least)
+    return most, spread(0.0) - least
+
+
 @inner
 def find_gaps(points, stride, n_objectives, n, n_leaving, front):
     """Fills ``front.best``, and if any arms are to leave ``front.gap``, for n points.

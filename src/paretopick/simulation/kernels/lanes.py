@@ -195,6 +195,21 @@ def gather(typingctx: Any, array: Any, places: Any) -> Any:
     return kind(array, WORDS), codegen
 
 
+@intrinsic
+def scatter(typingctx: Any, array: Any, places: Any, value: Any) -> Any:
+    """Writes each lane to its place in a flat array of float64 or uint64; the places differ."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        data = make_array(sig.args[0])(context, builder, args[0]).data
+        for lane in range(WIDTH):
+            at = ir.Constant(ir.IntType(32), lane)
+            place = builder.extract_element(args[1], at)
+            builder.store(builder.extract_element(args[2], at), builder.gep(data, [place]))
+        return context.get_dummy_value()
+
+    return types.void(array, WORDS, value), codegen
+
+
 # Functions of vectors.
 
 
