@@ -64,5 +64,5 @@ CONTESTANTS = {
     )
 }
 
-SHARES: dict[tuple[str, str], float] = {}
+SHARES = {("unit-circle", "ape-fb-adapt"): 0.5, ("high-dimension", "ape-fb-adapt"): 0.75}
 """Of the runs asked for, by instance and contestant: where all of them would take more than a minute a point on two cores."""

@@ -12,7 +12,8 @@ from paretopick.experiments.ledger import Ledger, Point
 from paretopick.experiments.series import Series
 from paretopick.instances import FROM_FILE, instance
 
-N_BUDGETS = 10
+GRID = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+"""The budgets of every curve as parts of the paper's, which does not say which ones it used."""
 
 
 class Evidence:
@@ -55,10 +56,10 @@ class Evidence:
         return contestant.series(bandit, budgets_up_to(bandit.budget or 0))
 
 
-def budgets_up_to(budget: int, n: int = N_BUDGETS) -> tuple[int, ...]:
-    """Returns evenly spaced budgets, the last of which is the paper's; it does not say which ones it used.
+def budgets_up_to(budget: int) -> tuple[int, ...]:
+    """Returns the budgets of a curve that ends at the paper's.
 
-    >>> budgets_up_to(2543, 4)
-    (636, 1272, 1907, 2543)
+    >>> budgets_up_to(2543)
+    (254, 509, 763, 1017, 1272, 1526, 2034, 2543)
     """
-    return tuple(round(budget * i / n) for i in range(1, n + 1))
+    return tuple(round(budget * part) for part in GRID)
