@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from paretopick.experiments.entries import BestArmFigure, Entry, ErrorFigure, HypervolumeFigure, RelaxedFigure, RuntimeFigure
+from paretopick.experiments.curves import BestArmFigure, ErrorFigure, HypervolumeFigure, RelaxedFigure, RuntimeFigure
+from paretopick.experiments.entries import Entry
 from paretopick.experiments.illustrations import ArmsFigure, GapsFigure, LowerBoundFigure
 from paretopick.experiments.tables import BoundsTable, InstancesTable, PrintedTable
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from paretopick.experiments.catalogue import CATALOGUE, MAIN, MORE
 from paretopick.experiments.contestants import ADAPT, ADAPT_PUBLISHED, APE_FB, EGE_SH, EGE_SR, UNIFORM, Panel
-from paretopick.experiments.entries import BestArmFigure, HypervolumeFigure, RelaxedFigure, RuntimeFigure, rate_and_interval
+from paretopick.experiments.curves import BestArmFigure, HypervolumeFigure, RelaxedFigure, RuntimeFigure
+from paretopick.experiments.entries import rate_and_interval
 from paretopick.experiments.evidence import Evidence
 from paretopick.experiments.judging import (
     FAILS,

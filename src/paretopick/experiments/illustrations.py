@@ -11,7 +11,7 @@ from paretopick import plots
 from paretopick._arrays import FloatArray
 from paretopick.bandits import Bandit, Gaussian
 from paretopick.experiments.contestants import EGE_SH, EGE_SR, UNIFORM, Contestant
-from paretopick.experiments.entries import Entry, Rows, line_of, rate_and_interval
+from paretopick.experiments.entries import Entry, Rows, line_of, rate_and_interval, setting
 from paretopick.experiments.evidence import Evidence
 from paretopick.experiments.ledger import Point
 from paretopick.experiments.series import Series
@@ -50,7 +50,7 @@ class ArmsFigure(Entry):
         figure, (axis,) = plots.new_figure(size=(4.4, 4.0))
         plots.arms(axis, bandit.means, labels=[name.replace("_", " ") for name in bandit.objective_names])
         axis.legend()
-        axis.set_title(self.title)
+        axis.set_title(f"{self.title}\n{setting(bandit)}")
         return figure
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from paretopick import __version__
 from paretopick.experiments.catalogue import CATALOGUE
 from paretopick.experiments.contestants import CONTESTANTS
-from paretopick.experiments.entries import Entry, ErrorFigure, Rows
+from paretopick.experiments.curves import ErrorFigure
+from paretopick.experiments.entries import Entry, Rows
 from paretopick.experiments.evidence import Evidence
 from paretopick.experiments.judging import MUCH, Claim
 
