@@ -1,5 +1,6 @@
 """The documents say what is true: names exist, examples run, lists are complete."""
 
+import csv
 import re
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import pytest
 
 import paretopick as pp
 from paretopick.experiments import CATALOGUE
+from paretopick.experiments.catalogue import MAIN
+from paretopick.experiments.contestants import EGE_SH, EGE_SR, UNIFORM
 from paretopick.theory import complexity, dominance, gaps, losses
 
 ROOT = Path(__file__).parents[1]
@@ -95,6 +98,35 @@ def test_the_python_example_of_the_simulations_runs():
 def test_the_files_that_the_simulations_name_exist():
     for name in re.findall(r"`((?:tests|benchmarks)/[\w/]+\.\w+)`", (ROOT / "docs" / "simulation.md").read_text()):
         assert (ROOT / name).exists(), name
+
+
+FIGURES = ROOT / "docs" / "figures"
+PAGE = ROOT / "docs" / "reproduction.md"
+
+
+def test_the_page_of_the_reproduction_links_to_what_is_there_and_to_all_that_is_there():
+    links = {ROOT / "docs" / link for link in re.findall(r"\((figures/[^)]*)\)", PAGE.read_text())}
+    assert links == set(FIGURES.iterdir())
+    assert {f"{entry.name}.png" for entry in CATALOGUE.values() if entry.draws} <= {link.name for link in links}
+
+
+def test_the_page_of_the_reproduction_says_what_its_data_say():
+    """The rates of UA and EGE at the last budget, from the CSV files, stand on the page; all are from 4,000 runs."""
+    page = PAGE.read_text()
+    for name in MAIN:
+        with (FIGURES / f"{name}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        last = max(int(row["budget"]) for row in rows)
+        for contestant in (UNIFORM, EGE_SR, EGE_SH):
+            (row,) = (row for row in rows if row["contestant"] == contestant.name and int(row["budget"]) == last)
+            assert row["runs"] == "4000"
+            rate, low, high = (float(row[key]) for key in ("rate", "low", "high"))
+            assert f"{contestant.label} {rate:.4f} ({low:.4f} to {high:.4f})" in page
+    assert page.count("| **holds** |") + page.count("| **does not hold** |") + page.count("| **cannot be decided** |") == 9
+
+
+def test_the_data_of_the_sorting_networks_are_not_passed_on():
+    assert not [path for path in FIGURES.glob("*.csv") if "log2_area" in path.read_text()]
 
 
 @pytest.mark.parametrize("command", re.findall(r"^    paretopick (.*)$", README, re.MULTILINE))

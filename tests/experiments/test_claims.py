@@ -49,15 +49,16 @@ def test_claim_1_compares_ege_with_uniform_allocation(evidence, sr_on_convex_fro
     assert verdict(evidence, 1) == expected
 
 
-def test_claim_1_wants_both_to_win_somewhere(evidence):
+@pytest.mark.parametrize("sh_on_cov_boost, expected", [(0.1, HOLDS), (0.5, FAILS), (0.2, OPEN)])
+def test_claim_1_wants_both_to_win_somewhere(evidence, sh_on_cov_boost, expected):
     for name in MAIN:
-        enter(evidence, name, UNIFORM, 0.6)
+        enter(evidence, name, UNIFORM, 0.7)
         enter(evidence, name, EGE_SR, 0.2)
-        enter(evidence, name, EGE_SH, 0.5)
-    assert [part.verdict for part in judge(evidence)[0].parts] == [HOLDS, HOLDS, OPEN]
+        enter(evidence, name, EGE_SH, sh_on_cov_boost if name == "cov-boost" else 0.5)
+    assert [part.verdict for part in judge(evidence)[0].parts] == [HOLDS, HOLDS, expected]
 
 
-@pytest.mark.parametrize("oracle, tenth, expected", [(0.2, 0.6, HOLDS), (0.9, 0.95, FAILS), (0.2, 0.21, OPEN)])
+@pytest.mark.parametrize("oracle, tenth, expected", [(0.2, 0.6, HOLDS), (0.9, 0.95, FAILS), (0.2, 0.21, FAILS), (0.2, 0.3, OPEN)])
 def test_claim_2_is_judged_by_the_scale_of_the_curves(evidence, oracle, tenth, expected):
     for name in MAIN:
         enter(evidence, name, EGE_SR, 0.2)
@@ -67,7 +68,7 @@ def test_claim_2_is_judged_by_the_scale_of_the_curves(evidence, oracle, tenth, e
             enter(evidence, name, APE_FB["text"][c], 0.99)
     claim = judge(evidence)[1]
     assert claim.verdict == expected
-    assert [part.verdict for part in claim.parts if not part.counts] == [FAILS, OPEN]
+    assert [part.verdict for part in claim.parts if not part.counts] == [FAILS, FAILS]
 
 
 @pytest.mark.parametrize("published, expected", [(0.9, HOLDS), (0.3, FAILS), (0.505, OPEN)])

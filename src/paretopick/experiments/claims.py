@@ -65,7 +65,8 @@ def _no_order(evidence: Evidence) -> Finding:
             if verdict != OPEN:
                 winners[EGE_SR.label if verdict == HOLDS else EGE_SH.label].append(name)
     text = "; ".join(f"{label} is better on {', '.join(names) or 'none'}" for label, names in winners.items())
-    return Finding(text, HOLDS if all(winners.values()) else OPEN)
+    everywhere = any(len(names) == len(MAIN) for names in winners.values())
+    return Finding(text, HOLDS if all(winners.values()) else FAILS if everywhere else OPEN)
 
 
 def _oracle(evidence: Evidence) -> Claim:
@@ -101,18 +102,17 @@ def _competes(evidence: Evidence, name: str, panel: Panel) -> Finding:
 
 
 def _fragile(evidence: Evidence, panel: Panel) -> Finding:
-    much_worse, compared = [], 0
+    much_worse, verdicts = [], []
     for name in MAIN:
         oracle = final(evidence, name, APE_FB[panel]["1"])
         for c in ("1/10", "10"):
             other = final(evidence, name, APE_FB[panel][c])
-            if oracle and other:
-                compared += 1
-                if compare(oracle, other, MUCH) == HOLDS:
-                    ratio = float(other.curve.rate[0] / oracle.curve.rate[0]) if oracle.curve.rate[0] else math.inf
-                    much_worse.append(f"{name} c = {c} ({ratio:.1f} times the errors)")
-    text = "much worse: " + (", ".join(much_worse) or "none") if compared else MISSING
-    return Finding(text, HOLDS if much_worse else OPEN)
+            verdicts.append(compare(oracle, other, MUCH) if oracle and other else OPEN)
+            if oracle and other and verdicts[-1] == HOLDS:
+                ratio = float(other.curve.rate[0] / oracle.curve.rate[0]) if oracle.curve.rate[0] else math.inf
+                much_worse.append(f"{name} c = {c} ({ratio:.1f} times the errors)")
+    text = "much worse: " + (", ".join(much_worse) or "none")
+    return Finding(text, HOLDS if much_worse else FAILS if set(verdicts) == {FAILS} else OPEN)
 
 
 def _adaptive(evidence: Evidence) -> Claim:
