@@ -317,15 +317,15 @@ def _best_arm(evidence: Evidence) -> Claim:
     }
     findings = []
     for budget in entry.budgets:
-        several = [points[UNIFORM.name, best].get(budget) for best in ("first", "last")]
-        others = [points[EGE_SH.name, best].get(budget) for best in ("first", "last")]
-        if not all(several) or not all(others):
+        if any(budget not in several for several in points.values()):
             findings.append(Finding(f"T = {budget}: {MISSING}", OPEN))
             continue
-        ours, halving = [point for point in several if point], [point for point in others if point]
-        verdicts = [compare(a, b) for a, b in zip(ours, halving, strict=True)]
-        text = f"T = {budget}, best arm first: UA {shown(ours[0])}, EGE-SH {shown(halving[0])}; "
-        findings.append(Finding(f"{text}last: UA {shown(ours[1])}, EGE-SH {shown(halving[1])}", together(verdicts)))
+        texts, verdicts = [], []
+        for best in ("first", "last"):
+            ours, halving = points[UNIFORM.name, best][budget], points[EGE_SH.name, best][budget]
+            texts.append(f"best arm {best}: UA {shown(ours)}, EGE-SH {shown(halving)}")
+            verdicts.append(compare(ours, halving))
+        findings.append(Finding(f"T = {budget}, {'; '.join(texts)}", together(verdicts)))
     return Claim(
         9,
         "One objective, Bernoulli 0.7 against seven arms at 0.4: uniform allocation is slightly better than Sequential Halving.",
