@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -95,13 +96,20 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 
 def write_whole(path: Path, content: bytes) -> Path:
     """Writes a file so that a reader, or a crash, never sees half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.half")
     try:
         beside.write_bytes(content)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
     return path
+
+
+def remove_halves(folder: Path) -> None:
+    """Removes what a process left behind that was killed while it wrote a file; a minute is more than writing takes."""
+    for half in folder.glob(".*.half"):
+        if time.time() - half.stat().st_mtime > 60:
+            half.unlink(missing_ok=True)
 
 
 def log_rates(axes: Axes, lines: Iterable[Line], *, xlabel: str, ylabel: str = "log10 of the error rate") -> Axes:

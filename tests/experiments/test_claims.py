@@ -7,7 +7,7 @@ from paretopick.experiments.catalogue import CATALOGUE, MAIN
 from paretopick.experiments.claims import judge
 from paretopick.experiments.contestants import ADAPT_PUBLISHED, APE_FB, CONTESTANTS, EGE_SH, EGE_SR, UNIFORM
 from paretopick.experiments.evidence import Evidence
-from paretopick.experiments.judging import FAILS, HOLDS, OPEN, together
+from paretopick.experiments.judging import FAILS, HOLDS, OPEN, any_of, together
 
 RUNS = 4000
 
@@ -29,23 +29,28 @@ def verdict(evidence, number):
 def test_without_any_run_only_what_needs_none_is_decided(evidence):
     for claim in judge(evidence):
         assert claim.verdict == OPEN
+        assert claim.run == (claim.number == 8)
         for part in claim.parts:
             assert part.verdict == (HOLDS if part.statement == "K, D and |S*| are those of Table 2" else OPEN)
 
 
-def test_together():
+def test_some_and_all():
+    assert any_of([FAILS, HOLDS, OPEN]) == HOLDS
+    assert any_of([FAILS, OPEN]) == OPEN
+    assert any_of([FAILS, FAILS]) == FAILS
+    assert any_of([]) == OPEN
     assert together([HOLDS, HOLDS]) == HOLDS
     assert together([HOLDS, OPEN]) == OPEN
     assert together([HOLDS, OPEN, FAILS]) == FAILS
     assert together([]) == OPEN
 
 
-@pytest.mark.parametrize("sr_on_convex_front, expected", [(0.3, HOLDS), (0.9, FAILS), (0.56, FAILS), (0.4, OPEN)])
+@pytest.mark.parametrize("sr_on_convex_front, expected", [(0.3, HOLDS), (0.9, FAILS), (0.57, FAILS), (0.5, OPEN)])
 def test_claim_1_compares_ege_with_uniform_allocation(evidence, sr_on_convex_front, expected):
     for name in MAIN:
         enter(evidence, name, UNIFORM, 0.6)
         enter(evidence, name, EGE_SR, sr_on_convex_front if name == "convex-front" else 0.2)
-        enter(evidence, name, EGE_SH, 0.1 if name == "cov-boost" else 0.5)
+        enter(evidence, name, EGE_SH, 0.1 if name == "cov-boost" else 0.4)
     assert verdict(evidence, 1) == expected
 
 
@@ -58,14 +63,16 @@ def test_claim_1_wants_both_to_win_somewhere(evidence, sh_on_cov_boost, expected
     assert [part.verdict for part in judge(evidence)[0].parts] == [HOLDS, HOLDS, expected]
 
 
-@pytest.mark.parametrize("oracle, tenth, expected", [(0.2, 0.6, HOLDS), (0.9, 0.95, FAILS), (0.2, 0.21, FAILS), (0.2, 0.3, OPEN)])
+@pytest.mark.parametrize(
+    "oracle, tenth, expected", [(0.2, 0.6, HOLDS), (0.9, 0.92, FAILS), (0.2, 0.21, FAILS), (0.2, 0.27, OPEN)]
+)
 def test_claim_2_is_judged_by_the_scale_of_the_curves(evidence, oracle, tenth, expected):
     for name in MAIN:
         enter(evidence, name, EGE_SR, 0.2)
         enter(evidence, name, EGE_SH, 0.25)
         for c, rate in (("1", oracle), ("1/10", tenth), ("10", oracle)):
             enter(evidence, name, APE_FB["drawn"][c], rate)
-            enter(evidence, name, APE_FB["text"][c], 0.99)
+            enter(evidence, name, APE_FB["text"][c], 0.9)
     claim = judge(evidence)[1]
     assert claim.verdict == expected
     assert [part.verdict for part in claim.parts if not part.counts] == [FAILS, FAILS]
@@ -79,11 +86,13 @@ def test_claim_3_asks_whether_the_published_heuristic_is_mostly_wrong(evidence, 
     assert verdict(evidence, 3) == expected
 
 
-@pytest.mark.parametrize("uniform, expected", [(0.3, HOLDS), (0.45, FAILS), (0.4, OPEN), (0.12, FAILS), (0.15, OPEN)])
+@pytest.mark.parametrize("uniform, expected", [(0.3, HOLDS), (0.45, FAILS), (0.4, OPEN), (0.12, FAILS), (0.14, OPEN)])
 def test_claim_4_orders_four_policies(evidence, uniform, expected):
     for one, rate in ((UNIFORM, uniform), (EGE_SH, 0.4), (EGE_SR, 0.1), (APE_FB["drawn"]["1"], 0.1)):
         enter(evidence, "equal-gaps", one, rate)
-    assert verdict(evidence, 4) == expected
+    claim = judge(evidence)[3]
+    assert claim.verdict == expected
+    assert claim.parts[2].verdict == (FAILS if uniform < 0.3 else OPEN if uniform == 0.3 else HOLDS)  # slightly better only
 
 
 def enter_losses(evidence, loss):
@@ -95,6 +104,14 @@ def enter_losses(evidence, loss):
             for place, budget in enumerate(series.budgets):
                 curve = counted(series, budgets=(budget,), last=RUNS, relaxed_losses=round(loss(k, size, place) * RUNS), pulls=1)
                 assert evidence.ledger.add(series, curve, 1)
+
+
+def test_claim_5_does_not_compare_different_numbers_of_runs(evidence):
+    enter_losses(evidence, lambda k, size, place: (0.9 - 0.08 * place) * min(k, size + 0.5) / (size + 0.5))
+    for name in ("relaxed-snw-paper", "relaxed-convex-front"):
+        series = CATALOGUE[name].relaxed(evidence, 6 if "snw" in name else 11)
+        assert evidence.ledger.add(series, counted(series, first=RUNS, last=2 * RUNS, relaxed_losses=RUNS, pulls=1), 1)
+    assert [part.verdict for part in judge(evidence)[4].parts] == [HOLDS, HOLDS, OPEN, OPEN]
 
 
 @pytest.mark.parametrize(
@@ -111,13 +128,19 @@ def test_claim_5_looks_at_losses_by_k_and_budget(evidence, loss, expected):
 
 
 @pytest.mark.parametrize(
-    "volume, growth, expected", [(0.85, 0.01, [HOLDS, HOLDS]), (0.7, 0.01, [FAILS, HOLDS]), (0.85, -0.01, [HOLDS, FAILS])]
+    "volume, growth, expected",
+    [
+        (0.85, 0.01, [HOLDS, HOLDS]),
+        (0.7, 0.01, [FAILS, HOLDS]),
+        (0.87, 0.01, [OPEN, HOLDS]),
+        (0.85, -0.01, [HOLDS, FAILS]),
+    ],
 )
 def test_claim_6_wants_the_papers_fraction_and_growth(evidence, volume, growth, expected):
     for name, start in (("snw-paper", volume), ("convex-front", 0.5)):
         entry = CATALOGUE[f"hypervolume-{name}"]
         for k in entry.sizes:
-            series = entry.relaxed(evidence, k)
+            series = entry.covered(evidence, k)
             mean = start + growth * (k - 1)
             totals = {"hypervolume": round(mean * RUNS * 1e9), "squared_hypervolume": round((mean**2 + 1e-4) * RUNS * 1e9)}
             assert evidence.ledger.add(series, counted(series, last=RUNS, pulls=1, **totals), 1)
@@ -141,13 +164,27 @@ def test_claim_8_tries_the_bounds_where_they_promise_something(evidence, errors,
 
 
 @pytest.mark.parametrize("halving, expected", [((0.02, 0.03), HOLDS), ((0.005, 0.03), FAILS), ((0.01, 0.03), OPEN)])
-def test_claim_9_must_hold_wherever_the_best_arm_stands(evidence, halving, expected):
+def test_claim_9_must_hold_at_every_budget_wherever_the_best_arm_stands(evidence, halving, expected):
     entry = CATALOGUE["best-arm"]
     for one, rates in ((UNIFORM, (0.01, 0.01)), (EGE_SH, halving)):
         for best, rate in zip(("first", "last"), rates, strict=True):
             series = entry.ordered(one, best)
             assert evidence.ledger.add(series, counted(series, last=100_000, errors=round(rate * 100_000), pulls=1), 1)
     assert verdict(evidence, 9) == expected
+
+
+def test_claim_9_says_from_which_budget_on_uniform_allocation_is_better(evidence):
+    entry = CATALOGUE["best-arm"]
+    for best in ("first", "last"):
+        for one, rate in ((UNIFORM, lambda budget: 0.05), (EGE_SH, lambda budget: 0.01 if budget < 400 else 0.1)):
+            series = entry.ordered(one, best)
+            for budget in series.budgets:
+                curve = counted(series, budgets=(budget,), last=RUNS, errors=round(rate(budget) * RUNS), pulls=1)
+                assert evidence.ledger.add(series, curve, 1)
+    claim = judge(evidence)[8]
+    assert claim.verdict == FAILS
+    assert claim.parts[2].verdict == HOLDS
+    assert claim.parts[2].findings[0].text == "at all budgets above T = 320"
 
 
 def test_all_thirteen_contestants_are_there():

@@ -33,14 +33,14 @@ def command(
     --runs only the missing ones are made. Figures (PNG, PDF) and their data (CSV) go to OUT/figures, the verdicts to
     OUT/reproduction.md. Without the file of the sorting networks (--data, or PARETOPICK_SNW) what needs it is left out.
     """
-    from paretopick.experiments import reproduce
-
     if listed:
         _print_list(as_json)
         return
     check_integer(runs, "--runs", minimum=1)
     check_integer(seed, "--seed", minimum=0)
     try:
+        from paretopick.experiments import reproduce
+
         with work_bar() as advance:
             result = reproduce(names or (), out=out, runs=runs, data=data, workers=workers, seed=seed, progress=advance)
     except KeyboardInterrupt:
@@ -53,20 +53,28 @@ def command(
         record: dict[str, Any] = asdict(result)
         record["files"] = [str(file) for file in result.files]
         for claim, entry in zip(result.claims, record["claims"], strict=True):
-            entry["verdict"] = claim.verdict
+            entry["verdict"] = claim.verdict if claim.run else "not run"
+            for part, row in zip(claim.parts, entry["parts"], strict=True):
+                row["verdict"] = part.verdict
         print_json(record)
         return
     print("What the paper claims, and what these runs say:\n")
-    print_table(["claim", "summary", "verdict"], ([claim.number, claim.statement, claim.verdict] for claim in result.claims))
-    print("\nWhere the time went, in seconds, over all calls for this folder:\n")
-    header = list(result.spent[0]) if result.spent else []
-    rows = [[_seconds(cell) for cell in row.values()] for row in result.spent]
-    sums = [sum(row[name] for row in result.spent) for name in header[1:]]
-    print_table(header, [*rows, ["total", *map(_seconds, sums)]])
+    verdicts = ([claim.number, claim.statement, claim.verdict if claim.run else "not run"] for claim in result.claims)
+    print_table(["claim", "summary", "verdict"], verdicts)
+    if result.spent:
+        _print_times(result.spent)
     print(f"\nWrote {len(result.files)} files to {out} in {_duration(result.seconds)}; the page is {out / 'reproduction.md'}.")
     if result.skipped:
         left_out = ", ".join(result.skipped)
-        print(f"left out for want of the sorting networks' file (--data): {left_out}", file=sys.stderr)
+        print(f"left out of the page for want of the sorting networks' file (--data): {left_out}", file=sys.stderr)
+
+
+def _print_times(spent: list[dict[str, Any]]) -> None:
+    print("\nWhere the time went, in seconds, over all calls for this folder:\n")
+    header = list(spent[0])
+    rows = [[_seconds(cell) for cell in row.values()] for row in spent]
+    sums = [sum(row[name] for row in spent) for name in header[1:]]
+    print_table(header, [*rows, ["total", *map(_seconds, sums)]])
 
 
 def _print_list(as_json: bool) -> None:

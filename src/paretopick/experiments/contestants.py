@@ -26,6 +26,11 @@ class Contestant:
     marker: str = "o"
     panels: tuple[Panel, ...] = ("text", "drawn")
 
+    @property
+    def full_label(self) -> str:
+        """The label with the scale of c, where a figure says that above its panels."""
+        return self.label if len(self.panels) > 1 else f"{self.label} {'(as in the text)' if 'text' in self.panels else '(9 c)'}"
+
     def series(self, bandit: Bandit, budgets: tuple[int, ...]) -> Series:
         """Returns its runs on a bandit, at those of the budgets that it can work with."""
         share = SHARES.get((bandit.name, self.name), 1.0)

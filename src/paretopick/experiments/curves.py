@@ -12,7 +12,7 @@ import numpy as np
 from paretopick import plots
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.experiments.contestants import CONTESTANTS, EGE_SH, EGE_SR, UNIFORM, Contestant, Panel
-from paretopick.experiments.entries import Entry, Rows, line_of, numbers_of_runs, point_row, setting
+from paretopick.experiments.entries import Entry, Rows, line_of, loss_row, numbers_of_runs, point_row, setting
 from paretopick.experiments.evidence import Evidence, budgets_up_to
 from paretopick.experiments.ledger import Point
 from paretopick.experiments.series import Series, affordable
@@ -76,9 +76,7 @@ class RelaxedFigure(Entry):
     def relaxed(self, evidence: Evidence, k: int) -> Series:
         """EGE-SR-k at all budgets."""
         bandit = evidence.bandit(self.instances[0])
-        options = {"max_arms": k}
-        budgets = affordable(bandit, "ege-sr-k", options, budgets_up_to(bandit.budget or 0))
-        return Series(bandit, "ege-sr-k", options, budgets, hypervolume=True)
+        return ege_sr_k(bandit, k, budgets_up_to(bandit.budget or 0))
 
     def series(self, evidence: Evidence) -> list[Series]:
         """One for each k."""
@@ -86,20 +84,16 @@ class RelaxedFigure(Entry):
 
     def rows(self, evidence: Evidence) -> Rows:
         """One row for each k and budget."""
-        return [
-            {"k": k, **point_row(point, of="relaxed_losses")}
-            for k in self.sizes
-            for point in evidence.points(self.relaxed(evidence, k))
-        ]
+        return [{"k": k, **loss_row(point)} for k in self.sizes for point in evidence.points(self.relaxed(evidence, k))]
 
     def draw(self, evidence: Evidence) -> Figure:
         """One line for each k, with an asterisk at the size of the Pareto set."""
         bandit = evidence.bandit(self.instances[0])
-        n_optimal = int(bandit.optimal.sum())
-        figure, (axis,) = plots.new_figure(size=(5.6, 4.0))
+        n_optimal, n = int(bandit.optimal.sum()), len(self.sizes)
+        figure, (axis,) = plots.new_figure(size=(5.8, 4.2))
         points = {k: evidence.points(self.relaxed(evidence, k)) for k in self.sizes}
         lines = []
-        for k, colour, marker in zip(self.sizes, PALETTE, MARKERS, strict=False):
+        for k, colour, marker in zip(self.sizes, PALETTE[:n], MARKERS[:n], strict=True):
             label, dash = f"k = {k}" + ("*" if k == n_optimal else ""), ":" if k > n_optimal else "-"
             lines.append(line_of(label, points[k], colour, dash, marker, "relaxed_losses"))
         plots.log_rates(axis, lines, xlabel="budget T", ylabel="log10 of the PSI-k loss")
@@ -110,37 +104,42 @@ class RelaxedFigure(Entry):
 
 
 @dataclass(frozen=True)
-class HypervolumeFigure(RelaxedFigure):
+class HypervolumeFigure(Entry):
     """The hypervolume fraction of what EGE-SR-k returns at the paper's budget, against k."""
 
-    def relaxed(self, evidence: Evidence, k: int) -> Series:
+    sizes: tuple[int, ...] = ()
+
+    def covered(self, evidence: Evidence, k: int) -> Series:
         """EGE-SR-k at the paper's budget."""
         bandit = evidence.bandit(self.instances[0])
-        return Series(bandit, "ege-sr-k", {"max_arms": k}, (bandit.budget or 0,), hypervolume=True)
+        return ege_sr_k(bandit, k, (bandit.budget or 0,))
+
+    def series(self, evidence: Evidence) -> list[Series]:
+        """One for each k."""
+        return [self.covered(evidence, k) for k in self.sizes]
 
     def rows(self, evidence: Evidence) -> Rows:
         """One row for each k."""
         rows = []
         for k in self.sizes:
-            for point in evidence.points(self.relaxed(evidence, k)):
+            for point in evidence.points(self.covered(evidence, k)):
                 low, high = point.curve.hypervolume_interval()[0]
-                plain = point_row(point, of="relaxed_losses")
-                rows.append({"k": k, **plain, "hypervolume_low": float(low), "hypervolume_high": float(high)})
+                rows.append({"k": k, **loss_row(point), "hypervolume_low": float(low), "hypervolume_high": float(high)})
         return rows
 
     def draw(self, evidence: Evidence) -> Figure:
         """The fraction against k."""
         bandit = evidence.bandit(self.instances[0])
-        points = [point for k in self.sizes for point in evidence.points(self.relaxed(evidence, k))]
+        points = [point for k in self.sizes for point in evidence.points(self.covered(evidence, k))]
         intervals = np.array([point.curve.hypervolume_interval()[0] for point in points])
         mean = np.array([point.curve.hypervolume[0] for point in points])
-        figure, (axis,) = plots.new_figure(size=(5.0, 3.6))
+        figure, (axis,) = plots.new_figure(size=(5.8, 3.8))
         line = plots.Line("EGE-SR-k", np.array(self.sizes), mean, intervals[:, 0], intervals[:, 1], BLUE)
         plots.shares(axis, [line], xlabel="k", ylabel="hypervolume fraction")
         axis.axvline(int(bandit.optimal.sum()), color=BLACK, linewidth=0.8, linestyle=":")
         axis.annotate("|S*|", (int(bandit.optimal.sum()), axis.get_ylim()[0]), (3, 3), textcoords="offset points")
         axis.set_xticks(self.sizes)
-        axis.set_title(f"{self.title}\n{setting(bandit)}, T = {bandit.budget}; {numbers_of_runs(points)}")
+        axis.set_title(f"{self.title}\n{setting(bandit)}\nT = {bandit.budget}; {numbers_of_runs(points)}")
         return figure
 
 
@@ -200,7 +199,8 @@ class RuntimeFigure(Entry):
 class BestArmFigure(Entry):
     """One objective, one good arm among equals: uniform allocation against Sequential Halving, however ties fall."""
 
-    budgets: tuple[int, ...] = (80, 160, 240, 320, 400, 480, 560, 640)
+    budgets: tuple[int, ...] = (88, 160, 240, 320, 400, 480, 560, 640)
+    """The first is H, which the paper takes for its other instances."""
 
     def ordered(self, contestant: Contestant, best: str) -> Series:
         """The runs with the best arm ``"first"``, where it wins the ties that EGE-SH breaks, or ``"last"``, where it does not."""
@@ -235,6 +235,12 @@ class BestArmFigure(Entry):
         axis.legend()
         axis.set_title(f"{self.title}\n{numbers_of_runs(every)}")
         return figure
+
+
+def ege_sr_k(bandit: Bandit, k: int, budgets: tuple[int, ...]) -> Series:
+    """Returns runs of EGE-SR-k that also say how much of the Pareto set's hypervolume they found."""
+    options = {"max_arms": k}
+    return Series(bandit, "ege-sr-k", options, affordable(bandit, "ege-sr-k", options, budgets), hypervolume=True)
 
 
 def _random_bandit(n_arms: int, n_objectives: int) -> Bandit:

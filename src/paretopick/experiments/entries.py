@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -62,21 +62,33 @@ class Entry:
         return None
 
 
-def point_row(point: Point, of: str = "errors") -> dict[str, Any]:
-    """A point as a row of a CSV file: counts, rate, interval, and the log that the figures show."""
+Counted = Literal["errors", "relaxed_losses"]
+"""Counts that rates with intervals are made of."""
+
+
+def point_row(point: Point) -> dict[str, Any]:
+    """Returns a point as a row of a CSV file: counts, error rate, interval, and the log that the figures show."""
     (row,) = point.curve.rows()
-    rate, low, high = rate_and_interval(point, of)
-    row |= {"rate": rate, "low": low, "high": high, "upper_limit": None if rate else high}
-    return {**row, "log10_rate": math.log10(rate) if rate else None}
+    return {**row, "log10_rate": math.log10(row["rate"]) if row["rate"] else None}
 
 
-def rate_and_interval(point: Point, of: str = "errors") -> tuple[float, float, float]:
-    """Returns a rate and its 95% Wilson interval, of errors or of relaxed losses."""
-    low, high = point.curve.interval(of=of)[0]  # type: ignore[arg-type]
+def loss_row(point: Point) -> dict[str, Any]:
+    """Returns a point as a row of a CSV file that is about the PSI-k loss."""
+    (row,) = point.curve.rows()
+    rate, low, high = rate_and_interval(point, "relaxed_losses")
+    errors = ("rate", "low", "high", "upper_limit")
+    losses = {"loss_rate": rate, "loss_low": low, "loss_high": high, "loss_upper_limit": None if rate else high}
+    log = math.log10(rate) if rate else None
+    return {**{key: cell for key, cell in row.items() if key not in errors}, **losses, "log10_loss_rate": log}
+
+
+def rate_and_interval(point: Point, of: Counted = "errors") -> tuple[float, float, float]:
+    """Returns a rate and its 95% Wilson interval."""
+    low, high = point.curve.interval(of=of)[0]
     return int(getattr(point.curve, of)[0]) / point.runs, float(low), float(high)
 
 
-def line_of(label: str, points: Sequence[Point], colour: str, dash: str, marker: str, of: str = "errors") -> plots.Line:
+def line_of(label: str, points: Sequence[Point], colour: str, dash: str, marker: str, of: Counted = "errors") -> plots.Line:
     """Returns points as a line that can be drawn."""
     numbers = np.array([(point.budget, *rate_and_interval(point, of)) for point in points]).reshape(-1, 4)
     budgets, rate, low, high = numbers.T
@@ -94,8 +106,8 @@ def noise_of(bandit: Bandit) -> str:
     if isinstance(bandit.noise, Bernoulli):
         return "Bernoulli noise"
     assert isinstance(bandit.noise, Gaussian)
-    widths = np.unique(np.round(np.asarray(bandit.noise.std, dtype=np.float64), 2))
-    return f"Gaussian noise, sigma = {', '.join(f'{width:g}' for width in widths)}"
+    widths = [f"{width:.3g}" for width in np.atleast_1d(np.asarray(bandit.noise.std, dtype=np.float64))]
+    return f"Gaussian noise, sigma = {', '.join(widths)}"
 
 
 def numbers_of_runs(points: Sequence[Point]) -> str:

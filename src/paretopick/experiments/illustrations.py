@@ -47,7 +47,7 @@ class ArmsFigure(Entry):
     def draw(self, evidence: Evidence) -> Figure:
         """All arms and the front."""
         bandit = evidence.bandit(self.instances[0])
-        figure, (axis,) = plots.new_figure(size=(4.4, 4.0))
+        figure, (axis,) = plots.new_figure(size=(5.2, 4.6))
         plots.arms(axis, bandit.means, labels=[name.replace("_", " ") for name in bandit.objective_names])
         axis.legend()
         axis.set_title(f"{self.title}\n{setting(bandit)}")

@@ -1,17 +1,19 @@
 """How a claim is judged: findings make parts, parts make a verdict.
 
-Rates are compared by their 95% Wilson intervals: one is *better* if its interval lies below the other's, *much better* if that is
-still so when it is multiplied by ``MUCH``. What neither holds nor fails in this sense cannot be decided with so many runs.
+Rates are compared by their 95% Wilson intervals: one is *better* if its interval lies below the other's. It is *much better* if
+its odds, errors to right answers, are lower by more than the factor ``MUCH``, the intervals apart as before; odds, since a ratio
+of rates means little where both are near 1. What neither holds nor fails in this sense cannot be decided with so many runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from paretopick.experiments.contestants import Contestant
-from paretopick.experiments.entries import rate_and_interval
+from paretopick.experiments.entries import Counted, rate_and_interval
 from paretopick.experiments.evidence import Evidence
 from paretopick.experiments.ledger import Point
 
@@ -21,16 +23,16 @@ FAILS: Verdict = "does not hold"
 OPEN: Verdict = "cannot be decided"
 
 MUCH = 1.5
-"""How many times as many errors are many more."""
-MISSING = "not run"
+"""By what factor the odds of an error must differ for a policy to be much better."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison: what was measured, and what it says."""
+    """One comparison: what was measured, and what it says; nothing, if it was not ``run``."""
 
     text: str
     verdict: Verdict
+    run: bool = True
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,33 @@ class Claim:
         """That of all parts together which count."""
         return together(part.verdict for part in self.parts if part.counts)
 
+    @property
+    def run(self) -> bool:
+        """Whether anything that counts has been run."""
+        return any(finding.run for part in self.parts if part.counts for finding in part.findings)
+
+    @property
+    def reservations(self) -> list[str]:
+        """What stands beside the claim and does not hold."""
+        return [part.statement for part in self.parts if not part.counts and part.verdict == FAILS]
+
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """Returns the verdict on all of them: it holds if all do, fails if one does."""
+    """Returns the verdict on *all*: it holds if every one does, and fails if one does."""
     several = set(verdicts)
     return FAILS if FAILS in several else HOLDS if several == {HOLDS} else OPEN
+
+
+def any_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """Returns the verdict on *some*: it holds if one does, and fails if every one does."""
+    several = set(verdicts)
+    return HOLDS if HOLDS in several else FAILS if several == {FAILS} else OPEN
+
+
+def missing(what: str, evidence: Evidence, instance: str = "") -> Finding:
+    """Returns the finding about something that cannot be looked at, with the reason."""
+    reason = "not run" if not instance or evidence.has(instance) else "its data file is not at hand"
+    return Finding(f"{what}: {reason}", OPEN, run=False)
 
 
 def final(evidence: Evidence, name: str, contestant: Contestant) -> Point | None:
@@ -73,27 +97,28 @@ def final(evidence: Evidence, name: str, contestant: Contestant) -> Point | None
     return evidence.final(name, contestant) if evidence.has(name) else None
 
 
-def shown(point: Point, of: str = "errors") -> str:
+def shown(point: Point, of: Counted = "errors") -> str:
     """A rate with its interval, or its upper limit."""
     rate, low, high = rate_and_interval(point, of)
     return f"{rate:.4f} ({low:.4f} to {high:.4f})" if rate else f"0 (below {high:.4f})"
 
 
-def compare(a: Point, b: Point, factor: float = 1.0, of: str = "errors") -> Verdict:
-    """Whether a is better than b by more than a factor."""
+def compare(a: Point, b: Point, factor: float = 1.0, of: Counted = "errors") -> Verdict:
+    """Whether the odds of a are lower than those of b by more than a factor; with factor 1, whether its rate is."""
     (_, low, high), (_, other_low, other_high) = rate_and_interval(a, of), rate_and_interval(b, of)
-    return HOLDS if factor * high < other_low else FAILS if factor * low > other_high else OPEN
+    if factor * odds(high) < odds(other_low):
+        return HOLDS
+    return FAILS if factor * odds(low) > odds(other_high) else OPEN
+
+
+def odds(rate: float) -> float:
+    """Errors to right answers."""
+    return rate / (1 - rate) if rate < 1 else math.inf
 
 
 def better(evidence: Evidence, name: str, one: Contestant, other: Contestant, factor: float = 1.0) -> Finding:
     """Returns whether one contestant is better than another at the paper's budget of an instance, by more than a factor."""
     a, b = final(evidence, name, one), final(evidence, name, other)
     if a is None or b is None:
-        return Finding(f"{name}: {MISSING}", OPEN)
-    return Finding(f"{name}: {one.label} {shown(a)}, {other.label} {shown(b)}", compare(a, b, factor))
-
-
-def any_of(findings: Sequence[Finding]) -> Finding:
-    """It *can* be so: one is enough."""
-    verdict = HOLDS if any(finding.verdict == HOLDS for finding in findings) else together(f.verdict for f in findings)
-    return Finding("; ".join(finding.text for finding in findings), verdict)
+        return missing(f"{name}, {one.full_label} and {other.full_label}", evidence, name)
+    return Finding(f"{name}: {one.full_label} {shown(a)}, {other.full_label} {shown(b)}", compare(a, b, factor))

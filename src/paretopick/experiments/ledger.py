@@ -93,7 +93,7 @@ class Ledger:
             .where(pieces.c.key == series.key, pieces.c.seed == self._seed, pieces.c.budget.in_(series.budgets))
             .group_by(pieces.c.budget)
         )
-        with self._transaction() as connection:
+        with self._reading() as connection:
             rows = connection.execute(query).all()
         found = {budget: (last, tallies, nanoseconds) for budget, last, *tallies, nanoseconds in rows}
         return {
@@ -101,6 +101,11 @@ class Ledger:
             for budget in series.budgets
             if budget in found
         }
+
+    def instances(self) -> set[str]:
+        """Returns the names of the bandits of which runs have been counted."""
+        with self._reading() as connection:
+            return set(connection.execute(sql.select(pieces.c.instance).distinct()).scalars())
 
     def add(self, series: Series, curve: ErrorCurve, nanoseconds: int) -> bool:
         """Keeps the counts of new runs, all or nothing; False if somebody else has counted such runs in the meantime.
@@ -145,10 +150,21 @@ class Ledger:
         )
 
     @contextlib.contextmanager
+    def _reading(self) -> Iterator[sql.Connection]:
+        """A connection that needs no lock."""
+        with self._failing_clearly(), self._database.connect() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextlib.contextmanager
     def _transaction(self) -> Iterator[sql.Connection]:
+        """A connection that nobody else can write beside: what it has read is still true when it writes."""
+        with self._failing_clearly(), self._database.begin() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _failing_clearly(self) -> Iterator[None]:
         try:
-            with self._database.begin() as connection:
-                yield connection
+            yield
         except sql.exc.DBAPIError as problem:
             raise StorageFailed(f"the results database {self._path} cannot be used: {problem.orig}.") from problem
 
@@ -164,5 +180,4 @@ def _leave_transactions_to_us(connection: Any, _: Any) -> None:
 
 
 def _lock_for_writing(connection: sql.Connection) -> None:
-    """What is read in a transaction must still be true when it writes."""
     connection.exec_driver_sql("BEGIN IMMEDIATE")

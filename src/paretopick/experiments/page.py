@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,12 +16,13 @@ from paretopick.experiments.judging import MUCH, Claim
 HEAD = """# The paper, reproduced
 
 Every figure and table of *Bandit Pareto Set Identification: the Fixed Budget Setting* (Kone, Kaufmann and Richert, AISTATS 2024)
-from our own runs, and what they say about its claims. This page was written by `{command}` (paretopick {version}, seed {seed})
-from the counts in its results database; no number and no verdict on it was typed by hand.
+from our own runs, and what they say about its claims. It was last written by `{command}` (paretopick {version}, seed {seed})
+from the counts in its results database; none of our numbers and no verdict on it was typed by hand.
 
-Rates carry 95% Wilson intervals. One policy is *better* than another if its interval lies below the other's, *much better* if
-that is still so after multiplying it by {much}. A claim *holds* if all its findings do, *does not hold* if one of them is
-contradicted, and *cannot be decided* otherwise. What stands beside a claim is shown and does not count.
+Rates carry 95% Wilson intervals. One policy is *better* than another if its interval lies below the other's. It is *much better*
+if its odds, errors to right answers, are lower by more than a factor of {much}, the intervals apart as before; odds, since a
+ratio of rates means little where both are near 1, and {much} is our choice. A claim *holds* if all its findings do, *does not
+hold* if one of them is contradicted, and *cannot be decided* otherwise. What stands beside a claim is shown and does not count.
 """
 
 
@@ -34,13 +34,11 @@ def write_page(
     parts = [
         HEAD.format(command=command, version=__version__, seed=seed, much=MUCH),
         "## Verdicts\n",
-        _table(
-            [{"claim": claim.number, "the paper says": claim.statement, "verdict": f"**{claim.verdict}**"} for claim in claims]
-        ),
+        _table([_verdict(claim) for claim in claims]),
     ]
     printed = CATALOGUE["printed"]
     if printed in shown:
-        parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(evidence)))]
+        parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(evidence))), _link(printed)]
     parts += ["## Claim by claim\n", *map(_claim, claims)]
     parts += ["## Figures\n", *(_figure(entry, evidence) for entry in shown if entry.draws)]
     parts += ["## Tables\n", *(_data(entry, evidence) for entry in shown if not entry.draws and entry.name != "printed")]
@@ -48,10 +46,21 @@ def write_page(
     return "\n".join(parts).rstrip() + "\n"
 
 
+def _verdict(claim: Claim) -> dict[str, Any]:
+    verdict = f"**{claim.verdict}**" if claim.run else "not run"
+    return {
+        "claim": claim.number,
+        "the paper says": claim.statement,
+        "verdict": verdict,
+        "but not": "; ".join(claim.reservations),
+    }
+
+
 def _claim(claim: Claim) -> str:
-    lines = [f"### {claim.number}. {claim.verdict.capitalize()}\n", f"> {claim.statement}\n"]
+    lines = [f"### {claim.number}. {_capital(claim.verdict if claim.run else 'not run')}\n", f"> {claim.statement}\n"]
     for part in claim.parts:
-        lines.append(f"**{_capital(part.statement)}: {part.verdict}.**\n")
+        beside = "" if part.counts else "Beside the claim: "
+        lines.append(f"**{_capital(beside + part.statement)}: {part.verdict}.**\n")
         lines += [f"- {finding.text}: {finding.verdict}" for finding in part.findings]
         lines.append("")
     if claim.remark:
@@ -64,13 +73,18 @@ def _figure(entry: Entry, evidence: Evidence) -> str:
     lines += [f"Guessed: {guess}.\n" for guess in entry.guesses]
     if isinstance(entry, ErrorFigure):
         lines += _fewer_runs(entry, evidence)
-    data = f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv). " if entry.shareable else ""
-    lines.append(f"{data}Again: `paretopick paper {entry.name}`\n")
+    lines.append(f"{_link(entry) if entry.shareable else ''}Again: `paretopick paper {entry.name}`\n")
     return "\n".join(lines)
 
 
+def _link(entry: Entry) -> str:
+    return f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv). "
+
+
 def _fewer_runs(entry: ErrorFigure, evidence: Evidence) -> list[str]:
-    runs = {one.label: points[0].runs for one in CONTESTANTS.values() if (points := evidence.points(entry.line(evidence, one)))}
+    runs = {
+        one.full_label: points[0].runs for one in CONTESTANTS.values() if (points := evidence.points(entry.line(evidence, one)))
+    }
     most = max(runs.values(), default=0)
     fewer = [f"{label} {n}" for label, n in runs.items() if n < most]
     return [f"Fewer runs, since one takes long: {', '.join(fewer)} (all others {most}).\n"] if fewer else []
@@ -78,13 +92,14 @@ def _fewer_runs(entry: ErrorFigure, evidence: Evidence) -> list[str]:
 
 def _data(entry: Entry, evidence: Evidence) -> str:
     lines = [f"### {entry.place}: {entry.title}\n", *(f"Guessed: {guess}.\n" for guess in entry.guesses)]
-    lines += [_table(_rounded(entry.rows(evidence))), f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv)\n"]
+    lines += [_table(_rounded(entry.rows(evidence))), _link(entry)]
     return "\n".join(lines)
 
 
 def _spent(rows: Rows) -> str:
     total = sum(row["total"] for row in rows)
-    return f"{_table(_rounded(rows))}\n{total / 60:.1f} minutes in all, simulated with all cores of one machine.\n"
+    shown = [{key: f"{cell:.1f}" if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows]
+    return f"{_table(shown)}\nSeconds; {total / 60:.1f} minutes in all. Compiling, drawing and writing come on top.\n"
 
 
 def _rounded(rows: Rows) -> Rows:
@@ -93,13 +108,11 @@ def _rounded(rows: Rows) -> Rows:
 
 
 def _cell(cell: Any) -> str:
-    if cell is None:
-        return ""
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return f"{cell:,}"
     if isinstance(cell, float):
-        return (
-            f"{cell:.4g}" if math.isfinite(cell) and abs(cell) < 10_000 else f"{cell:,.0f}" if math.isfinite(cell) else str(cell)
-        )
-    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
+        return f"{cell:.4g}" if abs(cell) < 1000 else f"{cell:,.0f}"
+    return "" if cell is None else str(cell)
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:

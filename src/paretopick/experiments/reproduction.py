@@ -23,6 +23,8 @@ from paretopick.experiments.judging import Claim
 from paretopick.experiments.ledger import Ledger
 from paretopick.experiments.page import write_page
 from paretopick.experiments.runner import Progress, Runner
+from paretopick.instances.files import read_snw
+from paretopick.simulation.engine import MOST_RUNS
 
 log = logging.getLogger("paretopick")
 
@@ -66,12 +68,14 @@ def reproduce(
         progress: called with what is running, and how much of it is done.
     """
     began = time.perf_counter()
-    runs = check_integer(runs, "runs", minimum=1)
+    runs = check_integer(runs, "runs", minimum=1, maximum=MOST_RUNS)
     seed = check_integer(seed, "seed", minimum=0, maximum=2**62)
     if workers is not None:
         check_integer(workers, "workers", minimum=1)
     for name in names:
         check_choice(name, CATALOGUE, "figure or table")
+    if data is not None:
+        read_snw(data)  # a file that is not what it should be is better known now than in an hour
     folder = _folder(out)
     ledger = Ledger(folder / "results.db", seed)
     try:
@@ -84,21 +88,24 @@ def reproduce(
             for series in entry.series(evidence):
                 runner.fill(series, f"{entry.name}: {series.label}")
             files += _write(entry, evidence, folder / "figures")
-        everything = [entry for entry in CATALOGUE.values() if _is_complete(entry, evidence)]
+        shown = [entry for entry in CATALOGUE.values() if _is_shown(entry, evidence, folder / "figures")]
+        for entry in shown:
+            if entry not in entries and _data(entry, evidence) != _csv(folder / "figures", entry).read_bytes():
+                files += _write(entry, evidence, folder / "figures")  # it shares runs with one that has more of them now
         claims = judge(evidence)
-        spent = _spent(everything, evidence)
-        command = _command(names, runs, data)
-        page = write_page(everything, evidence, claims, spent, command=command, seed=seed)
+        spent = _spent(shown, evidence)
+        page = write_page(shown, evidence, claims, spent, command=_command(names, runs, data, seed), seed=seed)
         files.append(plots.write_whole(folder / "reproduction.md", page.encode()))
     finally:
         ledger.close()
     return Reproduction(tuple(files), tuple(claims), spent, tuple(skipped), time.perf_counter() - began)
 
 
-def _command(names: Sequence[str], runs: int, data: str | os.PathLike[str] | None) -> str:
+def _command(names: Sequence[str], runs: int, data: str | os.PathLike[str] | None, seed: int) -> str:
     """What to type to get the same again; only the name of the data file, since others have it elsewhere."""
     options = ["--runs", str(runs)] if runs != RUNS else []
     options += ["--data", Path(data).name] if data else []
+    options += ["--seed", str(seed)] if seed else []
     return shlex.join(["paretopick", "paper", *names, *options])
 
 
@@ -107,42 +114,54 @@ def _folder(out: str | os.PathLike[str]) -> Path:
     try:
         (folder / "figures").mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise InvalidInput(
-            f"out={os.fspath(out)!r} is no folder that can be written to ({problem.strerror}); name another one."
-        ) from None
+        text = f"out={os.fspath(out)!r} is no folder that can be written to ({problem.strerror}); name another one."
+        raise InvalidInput(text) from None
+    plots.remove_halves(folder)
+    plots.remove_halves(folder / "figures")
     return folder
 
 
 def _chosen(names: Sequence[str], evidence: Evidence) -> tuple[list[Entry], list[str]]:
-    """The entries that are wanted, and the names of those that have to be left out for want of data."""
-    if names:
-        entries = [CATALOGUE[name] for name in dict.fromkeys(names)]
-        for entry in entries:
-            for name in entry.instances:
-                evidence.bandit(name)  # raises if its data is missing, which whoever named the entry should know
-        return entries, []
-    skipped = [entry.name for entry in CATALOGUE.values() if not all(map(evidence.has, entry.instances))]
-    return [entry for entry in CATALOGUE.values() if entry.name not in skipped], skipped
+    """The entries that are wanted, and the names of those that cannot be made or shown for want of data."""
+    lacking = [entry for entry in CATALOGUE.values() if not all(map(evidence.has, entry.instances))]
+    if not names:
+        return [entry for entry in CATALOGUE.values() if entry not in lacking], [entry.name for entry in lacking]
+    run_before = evidence.ledger.instances()
+    skipped = [entry.name for entry in lacking if run_before.intersection(entry.instances)]
+    entries = [CATALOGUE[name] for name in dict.fromkeys(names)]
+    for entry in entries:
+        for name in entry.instances:
+            evidence.bandit(name)  # raises if its data is missing, which whoever named the entry should know
+    return entries, skipped
 
 
-def _write(entry: Entry, evidence: Evidence, folder: Path) -> list[Path]:
-    """Writes the data of an entry and its figure."""
+def _data(entry: Entry, evidence: Evidence) -> bytes:
+    """The data of an entry as a CSV file."""
     rows = entry.rows(evidence)
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    files = [plots.write_whole(folder / f"{entry.name}.csv", text.getvalue().encode())]
+    return text.getvalue().encode()
+
+
+def _csv(folder: Path, entry: Entry) -> Path:
+    return folder / f"{entry.name}.csv"
+
+
+def _write(entry: Entry, evidence: Evidence, folder: Path) -> list[Path]:
+    """Writes the figure of an entry, and then its data: where these are, the figure is."""
+    files = []
     with plots.look():
         figure = entry.draw(evidence)
         if figure is not None:
             files += plots.save(figure, folder, entry.name)
-    return files
+    return [*files, plots.write_whole(_csv(folder, entry), _data(entry, evidence))]
 
 
-def _is_complete(entry: Entry, evidence: Evidence) -> bool:
-    """Whether every point of an entry has been run, now or before."""
-    if not all(map(evidence.has, entry.instances)):
+def _is_shown(entry: Entry, evidence: Evidence, folder: Path) -> bool:
+    """Whether an entry has been written, now or before, and all its runs are known here."""
+    if not _csv(folder, entry).exists() or not all(map(evidence.has, entry.instances)):
         return False
     return all(len(evidence.points(series)) == len(series.budgets) for series in entry.series(evidence))
 
