@@ -38,7 +38,7 @@ def write_page(
     ]
     printed = CATALOGUE["printed"]
     if printed in shown:
-        parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(evidence))), _link(printed)]
+        parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(evidence))), f"{_link(printed)}\n"]
     parts += ["## Claim by claim\n", *map(_claim, claims)]
     parts += ["## Figures\n", *(_figure(entry, evidence) for entry in shown if entry.draws)]
     parts += ["## Tables\n", *(_data(entry, evidence) for entry in shown if not entry.draws and entry.name != "printed")]
@@ -70,15 +70,20 @@ def _claim(claim: Claim) -> str:
 
 def _figure(entry: Entry, evidence: Evidence) -> str:
     lines = [f"### {entry.place}: {entry.title}\n", f"![{entry.title}](figures/{entry.name}.png)\n"]
-    lines += [f"Guessed: {guess}.\n" for guess in entry.guesses]
+    lines += _guesses(entry)
     if isinstance(entry, ErrorFigure):
         lines += _fewer_runs(entry, evidence)
-    lines.append(f"{_link(entry) if entry.shareable else ''}Again: `paretopick paper {entry.name}`\n")
+    data = f"{_link(entry)} " if entry.shareable else ""
+    lines.append(f"{data}Again: `paretopick paper {entry.name}`\n")
     return "\n".join(lines)
 
 
+def _guesses(entry: Entry) -> list[str]:
+    return [f"Guessed: {'; '.join(entry.guesses)}.\n"] if entry.guesses else []
+
+
 def _link(entry: Entry) -> str:
-    return f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv). "
+    return f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv)."
 
 
 def _fewer_runs(entry: ErrorFigure, evidence: Evidence) -> list[str]:
@@ -91,8 +96,8 @@ def _fewer_runs(entry: ErrorFigure, evidence: Evidence) -> list[str]:
 
 
 def _data(entry: Entry, evidence: Evidence) -> str:
-    lines = [f"### {entry.place}: {entry.title}\n", *(f"Guessed: {guess}.\n" for guess in entry.guesses)]
-    lines += [_table(_rounded(entry.rows(evidence))), _link(entry)]
+    lines = [f"### {entry.place}: {entry.title}\n", *_guesses(entry)]
+    lines += [_table(_rounded(entry.rows(evidence))), f"{_link(entry)}\n"]
     return "\n".join(lines)
 
 
