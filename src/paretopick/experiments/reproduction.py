@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import logging
 import os
 import shlex
 import time
@@ -25,8 +24,6 @@ from paretopick.experiments.page import write_page
 from paretopick.experiments.runner import Progress, Runner
 from paretopick.instances.files import read_snw
 from paretopick.simulation.engine import MOST_RUNS
-
-log = logging.getLogger("paretopick")
 
 RUNS = 4000
 """Per point in the paper."""
