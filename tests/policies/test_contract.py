@@ -52,7 +52,7 @@ def test_a_run_ends_within_its_budget_and_every_state_on_the_way_is_sound(case, 
         used += 1
         record = policy.snapshot()
         assert record.round >= opened
-        assert sorted((*record.active, *record.accepted, *record.rejected)) == list(range(n_arms))
+        assert sorted((*record.active, *record.accepted, *record.rejected, *record.retired)) == list(range(n_arms))
         assert record.pulls_used == used == policy.counts.sum() <= budget
         assert record.pulls_left >= len(policy.ask())
         assert record.pulls_used + record.pulls_left <= budget
@@ -393,9 +393,9 @@ def test_a_saved_policy_that_is_not_one_is_refused():
     good = make("ege-sr", 5, 2, 60).to_dict()
     published = make("ape-fb-adapt as published", 5, 2, 60).to_dict()
     for broken, message in (
-        ({}, "not a policy saved in format 1"),
-        ([], "not a policy saved in format 1"),
-        ({**good, "format": 2}, "not a policy saved in format 1"),
+        ({}, "not a policy saved in format 2"),
+        ([], "not a policy saved in format 2"),
+        ({**good, "format": 1}, "not a policy saved in format 2"),
         ({key: value for key, value in good.items() if key != "sums"}, "has no 'sums'"),
         ({**good, "counts": [1, 2]}, r"the saved counts have shape \(2,\); expected \(5,\)"),
         ({**good, "policy": "ege-rs"}, "no policy named 'ege-rs'"),

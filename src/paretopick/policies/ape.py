@@ -26,6 +26,7 @@ class APE(Policy):
     Pareto set of all arms.
     """
 
+    amendable = False
     _bounds: _Bounds
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int) -> None:

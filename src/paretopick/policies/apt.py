@@ -29,18 +29,27 @@ class APT(Policy):
         self._due += initial
 
     def _close_round(self) -> None:
-        self._gaps = optimal_and_gaps(self.means)[1]
-        counts = self._counts.copy()
-        t = int(counts.sum())
+        active = np.flatnonzero(~self._retired)
+        t = int(self._counts.sum())
         size = self.batch if self._planned is None else min(self.batch, self._planned - t)
+        if len(active) == 0:
+            return
+        gaps = optimal_and_gaps(self._on_scale(self.means[active]))[1]
+        self._gaps[active] = gaps
+        counts = self._counts[active]
         self._round += size > 0
         for pulls in range(t, t + size):
             arm = int(counts.argmin())
-            if counts[arm] >= self.gamma * pulls / self.n_arms:
-                score = np.sqrt(counts) * self._gaps
+            if counts[arm] >= self.gamma * pulls / len(active):
+                score = np.sqrt(counts) * gaps
                 arm = int(np.lexsort((counts, score))[0])  # smallest score, then fewest pulls, then smallest index
             counts[arm] += 1
-        self._due = counts - self._counts
+        self._due[active] = counts - self._counts[active]
+
+    def _give_up(self, arm: int) -> None:
+        """What was taken back can be spent again, wherever it helps most."""
+        if self.done:
+            self._close_round()
 
 
 def apt(

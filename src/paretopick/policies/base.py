@@ -6,7 +6,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ from paretopick._arrays import (
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
 from paretopick.theory.dominance import optimal_rows
 
-STATE_FORMAT = 1
+STATE_FORMAT = 2
 """Version of the dictionaries of ``to_dict``; others are refused."""
 
 
@@ -33,9 +33,9 @@ STATE_FORMAT = 1
 class Snapshot:
     """What a policy knows at one moment; arrays are read-only copies with one entry or row per arm.
 
-    ``active``, ``accepted`` and ``rejected`` are sorted and share out the arms. ``means`` is NaN where an arm has no pulls.
-    ``gaps`` are empirical: of an arm that left, the gap with which it left; of the others, that of the last full round, or for
-    APE-FB of the means as they are; NaN before the first. ``left_in`` is the round at whose end an arm left, 0 while it is
+    ``active``, ``accepted``, ``rejected`` and ``retired`` are sorted and share out the arms. ``means`` is NaN where an arm has no
+    pulls. ``gaps`` are empirical: of an arm that left, the gap with which it left; of the others, that of the last full round, or
+    for APE-FB of the means as they are; NaN before the first. ``left_in`` is the round at whose end an arm left, 0 while it is
     active. ``pulls_left`` is what the policy may still ask for, None without limit.
     """
 
@@ -43,6 +43,7 @@ class Snapshot:
     active: tuple[int, ...]
     accepted: tuple[int, ...]
     rejected: tuple[int, ...]
+    retired: tuple[int, ...]
     counts: IntArray
     means: FloatArray
     gaps: FloatArray
@@ -68,6 +69,9 @@ class Policy(ABC):
     which differences of 1 matter equally, such as their noise. A measurement that failed is not told and stays due. To survive
     a crash, write ``json.dumps(policy.to_dict())`` to a file after each ``tell``, and start with ``pp.restore_policy``.
 
+    Things that happen in a laboratory: ``take_back`` an observation that was wrong, ``retire`` an arm that is no longer to be
+    had, ``rescale`` the objectives when their noise is known. Policies that are not ``amendable`` refuse all three.
+
     A new policy fills ``_due`` in ``__init__`` and in ``_close_round``, and joins ``POLICIES``; nothing due means done.
     """
 
@@ -75,6 +79,8 @@ class Policy(ABC):
     """What ``pp.policy`` was asked for: a name in ``POLICIES``."""
     options: Mapping[str, Any] = {}
     """The options that went with it, as JSON values."""
+    amendable: bool = True
+    """Whether observations can be taken back, arms retired, and objectives rescaled."""
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
         """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
@@ -89,6 +95,11 @@ class Policy(ABC):
         self._left_in: IntArray = np.zeros(self.n_arms, dtype=np.int64)
         self._accepted: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
         self._gaps: FloatArray = np.full(self.n_arms, np.nan)
+        self._retired: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
+        self._given_up: IntArray = np.zeros(self.n_arms, dtype=np.int64)
+        """Pulls that were taken back and are not made again."""
+        self._widths: FloatArray | None = None
+        """What objectives are divided by before they are compared."""
 
     def __repr__(self) -> str:
         now = self.snapshot()
@@ -167,9 +178,74 @@ class Policy(ABC):
                 f"arms {_some(without)} have no pulls yet, so nothing can be said about them; "
                 "recommend() answers once every arm was told at least once."
             )
-        answer = self._accepted.copy()
+        answer = self._accepted & ~self._retired
         answer[active] = len(active) == 1 or optimal_rows(self.means[active])
         return np.flatnonzero(answer)
+
+    def take_back(self, arm: int, values: ArrayLike, *, due: bool) -> None:
+        """Takes back one observation of an arm: it leaves the means from now on, and what was decided stands.
+
+        Args:
+            arm: its number.
+            values: what was told.
+            due: whether the pull is to be made again, as one of the open round is. An active arm that has no other observation
+                is due again in any case: nothing could be decided about it.
+        """
+        self._check_amendable("take_back()")
+        (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
+        row = check_table(cast(Any, [values]), "values", columns=self.n_objectives, remedy="take back what was told")[0]
+        active = self._left_in[arm] == 0
+        if self._counts[arm] == 0:
+            raise InvalidInput(f"arm {arm} has no observation that could be taken back.")
+        if due and (self.done or not active):
+            why = "the policy is done" if self.done else f"arm {arm} has left"
+            raise InvalidInput(f"{why}, so its pull cannot be due again; say due=False.")
+        self._counts[arm] -= 1
+        self._sums[arm] = self._sums[arm] - row if self._counts[arm] else 0.0
+        if due or (active and not self.done and self._counts[arm] == 0):
+            self._due[arm] += 1
+        else:
+            self._give_up(arm)
+
+    def _give_up(self, arm: int) -> None:
+        """An observation was taken back and its pull is not made again."""
+        self._given_up[arm] += 1
+
+    def retire(self, arm: int) -> None:
+        """Takes an arm out: it is never due again, is not in the answer, and nobody is compared with it any more."""
+        self._check_amendable("retire()")
+        (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
+        was_done = self.done
+        self._retired[arm] = True
+        if self._left_in[arm] == 0:
+            self._left_in[arm] = max(self._round, 1)
+        self._due[arm] = 0
+        if self.done and not was_done:
+            with np.errstate(over="ignore"):
+                self._close_round()
+
+    def rescale(self, widths: ArrayLike | None) -> None:
+        """Sets what objectives are divided by in all decisions to come; None compares them as they are told.
+
+        Args:
+            widths: one positive number per objective, such as the standard deviations of the noise.
+        """
+        self._check_amendable("rescale()")
+        if widths is None:
+            self._widths = None
+            return
+        row = check_table(cast(Any, [widths]), "widths", columns=self.n_objectives, remedy="give one width per objective")[0]
+        if not (row > 0).all():
+            raise InvalidInput(f"widths={row.tolist()} must be positive: they are what objectives are divided by.")
+        self._widths = row
+
+    def _check_amendable(self, what: str) -> None:
+        if not self.amendable:
+            name = self.name or type(self).__name__
+            raise InvalidInput(f"{name} has no {what}; ege-sr, ege-sh, ege-gg, uniform, ege-sr-k, ege and apt have.")
+
+    def _on_scale(self, values: FloatArray) -> FloatArray:
+        return values if self._widths is None else values / self._widths
 
     @property
     def counts(self) -> IntArray:
@@ -186,12 +262,13 @@ class Policy(ABC):
         """Returns a frozen record of what is known now."""
         active = self._left_in == 0
         used = int(self._counts.sum())
-        left = 0 if self.done else None if self._planned is None else self._planned - used
+        left = 0 if self.done else None if self._planned is None else self._planned - used - int(self._given_up.sum())
         return Snapshot(
             round=self._round,
             active=_indices(active),
-            accepted=_indices(self._accepted),
-            rejected=_indices(~active & ~self._accepted),
+            accepted=_indices(self._accepted & ~self._retired),
+            rejected=_indices(~active & ~self._accepted & ~self._retired),
+            retired=_indices(self._retired),
             counts=frozen(self.counts),
             means=frozen(self.means),
             gaps=frozen(self._latest_gaps()),
@@ -221,6 +298,9 @@ class Policy(ABC):
             "due": self._due.tolist(),
             "left_in": self._left_in.tolist(),
             "accepted": self._accepted.tolist(),
+            "retired": self._retired.tolist(),
+            "given_up": self._given_up.tolist(),
+            "widths": None if self._widths is None else self._widths.tolist(),
             "gaps": [None if np.isnan(gap) else gap if np.isfinite(gap) else "inf" for gap in self._gaps.tolist()],
             "more": self._more_state(),
         }
@@ -233,14 +313,19 @@ class Policy(ABC):
         self._due = _like(self._due, state["due"], "due")
         self._left_in = _like(self._left_in, state["left_in"], "left_in")
         self._accepted = _like(self._accepted, state["accepted"], "accepted")
+        self._retired = _like(self._retired, state["retired"], "retired")
+        self._given_up = _like(self._given_up, state["given_up"], "given_up")
+        if self.amendable:
+            self.rescale(state["widths"])
         self._gaps = np.array([np.nan if gap is None else float(gap) for gap in state["gaps"]])
         if not np.isfinite(self._sums).all() or self._gaps.shape != (self.n_arms,):
             raise InvalidInput("the saved sums or gaps are not one finite number for each arm and objective.")
-        asked = int(self._counts.sum() + self._due.sum())
+        asked = int(self._counts.sum() + self._due.sum() + self._given_up.sum())
         if self._planned is not None and asked > self._planned:
             raise InvalidInput(f"the saved counts and due pulls are {asked} together, and the budget allows {self._planned}.")
         if (
-            (self._left_in > self._round).any()
+            (self._left_in > max(self._round, 1)).any()
+            or (self._retired & (self._left_in == 0)).any()
             or ((self._left_in == 0) & self._accepted).any()
             or self._due[self._left_in > 0].any()
         ):

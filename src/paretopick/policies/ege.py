@@ -36,7 +36,7 @@ class EGE(Policy):
         self._due[:] = schedule.pulls[0] if schedule.pulls else 0
 
     def recommend(self) -> IntArray:
-        return np.flatnonzero(self._accepted) if self._stopped else super().recommend()
+        return np.flatnonzero(self._accepted & ~self._retired) if self._stopped else super().recommend()
 
     @property
     def _stopped(self) -> bool:
@@ -44,7 +44,7 @@ class EGE(Policy):
 
     def _close_round(self) -> None:
         ranked = None
-        while True:
+        while (self._left_in == 0).any():
             ranked = self._eliminate(self._ranked() if ranked is None else ranked)
             if self._round == self.schedule.n_rounds or self._stopped:
                 return
@@ -56,9 +56,12 @@ class EGE(Policy):
     def _ranked(self) -> _Ranking:
         """The active arms, those that stay longest first: smallest gap, then empirically optimal, then smallest index."""
         active = np.flatnonzero(self._left_in == 0)
-        # Active arms have equal counts, so their sums order as their means do, with exact ties for integer data.
-        optimal, gaps = optimal_and_gaps(self._sums[active])
-        self._gaps[active] = gaps / self._counts[active]
+        # Active arms have equal counts, so their sums order as their means do, with exact ties for integer data; unless some
+        # observation was taken back.
+        counts = self._counts[active]
+        equal = (counts == counts[0]).all()
+        optimal, gaps = optimal_and_gaps(self._on_scale(self._sums[active] if equal else self.means[active]))
+        self._gaps[active] = gaps / counts if equal else gaps
         order = np.lexsort((~optimal, gaps))  # stable, so equals stay in the order of their index
         return _Ranking(active[order], gaps[order], optimal[order])
 
@@ -69,6 +72,8 @@ class EGE(Policy):
         defines it has a gap no larger and stays. After a tie at the cut, None: the gaps have to be computed anew.
         """
         keep = self.schedule.active[self._round]
+        if len(ranked.arms) <= keep:  # so many were retired
+            return ranked
         self._left_in[ranked.arms[keep:]] = self._round
         self._accepted[ranked.arms[keep:]] = ranked.optimal[keep:]
         if keep > 0 and ranked.gaps[keep - 1] == ranked.gaps[keep]:
@@ -80,8 +85,9 @@ class EGE(Policy):
         fits = self._round <= self.schedule.n_rounds
         if fits:
             last = np.where(self._left_in == 0, self._round, self._left_in)
-            n_active = self.schedule.active[self._round - 1 if self._due.any() else self._round]
-            fits = (self._counts + self._due == received[last]).all() and (self._left_in == 0).sum() == n_active
+            asked = self._counts + self._due + self._given_up
+            n_active, now = self.schedule.active[self._round - 1 if self._due.any() else self._round], (self._left_in == 0).sum()
+            fits = (self._retired | (asked == received[last])).all() and now <= n_active <= now + self._retired.sum()
         if not fits:
             raise InvalidInput("the saved counts do not fit this policy and budget; pass what to_dict() returned, unchanged.")
 
