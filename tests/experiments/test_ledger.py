@@ -1,5 +1,6 @@
 """The results database keeps counts, whole pieces only, and never the same run twice."""
 
+import contextlib
 import sqlite3
 
 import pytest
@@ -18,7 +19,6 @@ def test_pieces_add_up_and_survive_a_new_start(tmp_path):
     assert ledger.points(SERIES) == {}
     assert ledger.add(SERIES, counted(SERIES, last=30, errors=7, pulls=2700), 10**9)
     assert ledger.add(SERIES, counted(SERIES, first=30, last=50, errors=2, pulls=1800), 10**9)
-    ledger.close()
     points = a_ledger(tmp_path).points(SERIES)
     assert list(points) == [100, 200]
     for budget, point in points.items():
@@ -74,13 +74,13 @@ def test_two_at_once_count_a_run_once(tmp_path):
 
 def test_counts_are_plain_integers_in_plain_columns(tmp_path):
     a_ledger(tmp_path).add(SERIES, counted(SERIES, **{name: i + 1 for i, name in enumerate(TALLIES)}), 1)
-    with sqlite3.connect(tmp_path / "results.db") as database:
+    with contextlib.closing(sqlite3.connect(tmp_path / "results.db")) as database:
         rows = database.execute(f"SELECT instance, policy, budget, {', '.join(TALLIES)} FROM pieces").fetchall()
     assert rows == [("unique-dominator", "ege-sr", T, *range(1, len(TALLIES) + 1)) for T in (100, 200)]
 
 
 def test_a_file_of_another_layout_is_refused_and_left_alone(tmp_path):
-    with sqlite3.connect(tmp_path / "results.db") as database:
+    with contextlib.closing(sqlite3.connect(tmp_path / "results.db")) as database:
         database.execute("PRAGMA user_version = 99")
     with pytest.raises(ValueError, match=r"another version of paretopick \(layout 99.*--out"):
         a_ledger(tmp_path)

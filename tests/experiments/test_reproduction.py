@@ -1,5 +1,6 @@
 """The paper as a user reproduces it: whole, in parts, killed, continued, with more runs."""
 
+import contextlib
 import csv
 import itertools
 import os
@@ -118,7 +119,7 @@ PART = ["unique-dominator", "lower-bound", "hypervolume-convex-front", "best-arm
 
 def pieces(folder: Path) -> set[tuple[str | int, ...]]:
     """What the results database holds, with the time each piece took: nobody takes the same nanoseconds twice."""
-    with sqlite3.connect(folder / "results.db") as database:
+    with contextlib.closing(sqlite3.connect(folder / "results.db")) as database:
         return set(database.execute("SELECT key, budget, first_run, last_run, errors, nanoseconds FROM pieces"))
 
 
@@ -213,7 +214,7 @@ def test_ctrl_c_says_how_to_go_on_and_loses_nothing(tmp_path):
     assert process.returncode == 130
     assert out == ""
     assert err.endswith(f"interrupted; what is finished is kept in {database}: the same command goes on from there.\n")
-    with sqlite3.connect(database) as counts:
+    with contextlib.closing(sqlite3.connect(database)) as counts:
         kept = dict(counts.execute("SELECT policy, max(last_run) FROM pieces GROUP BY policy"))
     assert kept == {"uniform": 2000, "ege-sr": 2000, "ege-sh": 2000, "ege-gg": 2000, "ape-fb": 2000}
 

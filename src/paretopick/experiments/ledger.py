@@ -67,7 +67,8 @@ class Ledger:
 
     def __init__(self, path: Path, seed: int) -> None:
         self._path, self._seed = path, seed
-        self._database = sql.create_engine(f"sqlite:///{path}", connect_args={"timeout": 60})
+        # Connections are closed after use: opening a file costs nothing, and nobody has to remember to close the ledger.
+        self._database = sql.create_engine(f"sqlite:///{path}", connect_args={"timeout": 60}, poolclass=sql.NullPool)
         sql.event.listen(self._database, "connect", _leave_transactions_to_us)
         sql.event.listen(self._database, "begin", _lock_for_writing)
         with self._transaction() as connection:
@@ -80,10 +81,6 @@ class Ledger:
                     f"{path} holds results of another version of paretopick (layout {found}, this one writes {SCHEMA}); "
                     "name another folder with --out, or move the file away."
                 )
-
-    def close(self) -> None:
-        """Lets go of the file."""
-        self._database.dispose()
 
     def points(self, series: Series) -> dict[int, Point]:
         """Returns what is known of a series, by budget; budgets without any run are left out."""

@@ -75,26 +75,23 @@ def reproduce(
         read_snw(data)  # a file that is not what it should be is better known now than in an hour
     folder = _folder(out)
     ledger = Ledger(folder / "results.db", seed)
-    try:
-        evidence = Evidence(ledger, data)
-        entries, skipped = _chosen(names, evidence)
-        runner = Runner(ledger, runs=runs, seed=seed, workers=workers, progress=progress)
-        runner.plan(series for entry in entries for series in entry.series(evidence))
-        files: list[Path] = []
-        for entry in entries:
-            for series in entry.series(evidence):
-                runner.fill(series, f"{entry.name}: {series.label}")
-            files += _write(entry, evidence, folder / "figures")
-        shown = [entry for entry in CATALOGUE.values() if _is_shown(entry, evidence, folder / "figures")]
-        for entry in shown:
-            if entry not in entries and _data(entry, evidence) != _csv(folder / "figures", entry).read_bytes():
-                files += _write(entry, evidence, folder / "figures")  # it shares runs with one that has more of them now
-        claims = judge(evidence)
-        spent = _spent(shown, evidence)
-        page = write_page(shown, evidence, claims, spent, command=_command(names, runs, data, seed), seed=seed)
-        files.append(plots.write_whole(folder / "reproduction.md", page.encode()))
-    finally:
-        ledger.close()
+    evidence = Evidence(ledger, data)
+    entries, skipped = _chosen(names, evidence)
+    runner = Runner(ledger, runs=runs, seed=seed, workers=workers, progress=progress)
+    runner.plan(series for entry in entries for series in entry.series(evidence))
+    files: list[Path] = []
+    for entry in entries:
+        for series in entry.series(evidence):
+            runner.fill(series, f"{entry.name}: {series.label}")
+        files += _write(entry, evidence, folder / "figures")
+    shown = [entry for entry in CATALOGUE.values() if _is_shown(entry, evidence, folder / "figures")]
+    for entry in shown:
+        if entry not in entries and _data(entry, evidence) != _csv(folder / "figures", entry).read_bytes():
+            files += _write(entry, evidence, folder / "figures")  # it shares runs with one that has more of them now
+    claims = judge(evidence)
+    spent = _spent(shown, evidence)
+    page = write_page(shown, evidence, claims, spent, command=_command(names, runs, data, seed), seed=seed)
+    files.append(plots.write_whole(folder / "reproduction.md", page.encode()))
     return Reproduction(tuple(files), tuple(claims), spent, tuple(skipped), time.perf_counter() - began)
 
 
