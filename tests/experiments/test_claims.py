@@ -60,7 +60,7 @@ def test_claim_1_wants_both_to_win_somewhere(evidence, sh_on_cov_boost, expected
         enter(evidence, name, UNIFORM, 0.7)
         enter(evidence, name, EGE_SR, 0.2)
         enter(evidence, name, EGE_SH, sh_on_cov_boost if name == "cov-boost" else 0.5)
-    assert [part.verdict for part in judge(evidence)[0].parts] == [HOLDS, HOLDS, expected]
+    assert [part.verdict for part in judge(evidence)[0].parts if part.counts] == [HOLDS, HOLDS, expected]
 
 
 @pytest.mark.parametrize(

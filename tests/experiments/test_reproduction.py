@@ -79,7 +79,8 @@ def _check_page(folder, result):
     assert [claim.number for claim in result.claims] == list(range(1, 10))
     for claim in result.claims:
         statement = claim.statement.replace("|", "\\|")
-        assert f"| {claim.number} | {statement} | **{claim.verdict}** |" in page
+        verdict = f"**{claim.verdict}**" if claim.run else "not run"
+        assert f"| {claim.number} | {statement} | {verdict} |" in page
         assert all(finding.text in page for part in claim.parts for finding in part.findings)
     for entry in CATALOGUE.values():
         assert entry.title in page
@@ -200,6 +201,13 @@ def test_the_page_shows_what_was_written_and_nothing_else(tmp_path):
     assert links == {f"figures/{name}.{kind}" for name in ("gaps", "best-arm") for kind in ("png", "csv")}
     assert all((tmp_path / link).is_file() for link in links)
     assert "`paretopick paper best-arm --runs 3 --seed 7`" in page
+
+
+def test_runs_of_another_seed_in_the_folder_are_mentioned(tmp_path, caplog):
+    reproduce(["best-arm"], out=tmp_path, runs=1, seed=1)
+    assert caplog.text == ""
+    reproduce(["gaps"], out=tmp_path, runs=1, seed=2)
+    assert "holds runs of seed 1 too, which are not on the page of seed 2" in caplog.text
 
 
 def test_ctrl_c_says_how_to_go_on_and_loses_nothing(tmp_path):

@@ -187,9 +187,10 @@ def test_amended_policies_are_saved_and_restored(case):
         (lambda p: p.take_back(9, [1, 1], due=True), "arm"),
         (lambda p: p.take_back(0, [1, np.nan], due=True), "nan"),
         (lambda p: p.retire(-1), "arm"),
-        (lambda p: p.rescale([1.0]), "2"),
-        (lambda p: p.rescale([1.0, 0.0]), "must be positive"),
-        (lambda p: p.rescale([1.0, np.inf]), "inf"),
+        (lambda p: p.rescale([1.0]), "must be 2 positive numbers"),
+        (lambda p: p.rescale(2.0), "must be 2 positive numbers"),
+        (lambda p: p.rescale([1.0, 0.0]), "must be 2 positive numbers"),
+        (lambda p: p.rescale([1.0, np.inf]), "must be 2 positive numbers"),
     ],
 )
 def test_a_bad_amendment_is_refused_and_changes_nothing(amend, message):

@@ -197,13 +197,13 @@ class RuntimeFigure(Entry):
 
 @dataclass(frozen=True)
 class BestArmFigure(Entry):
-    """One objective, one good arm among equals: uniform allocation against Sequential Halving, however ties fall."""
+    """One objective, one good arm among equals: uniform allocation against Sequential Halving, with ties for and against it."""
 
     budgets: tuple[int, ...] = (88, 160, 240, 320, 400, 480, 560, 640)
     """The first is H, which the paper takes for its other instances."""
 
     def ordered(self, contestant: Contestant, best: str) -> Series:
-        """The runs with the best arm ``"first"``, where it wins the ties that EGE-SH breaks, or ``"last"``, where it does not."""
+        """The runs with the best arm ``"first"``, where ties at the cuts of EGE-SH keep it, or ``"last"``, where they do not."""
         means = np.full((8, 1), 0.4)
         means[0 if best == "first" else -1] = 0.7
         bandit = Bandit(means, Bernoulli(), name=f"best-arm-{best}")

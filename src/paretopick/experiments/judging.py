@@ -1,8 +1,9 @@
 """How a claim is judged: findings make parts, parts make a verdict.
 
 Rates are compared by their 95% Wilson intervals: one is *better* if its interval lies below the other's. It is *much better* if
-its odds, errors to right answers, are lower by more than the factor ``MUCH``, the intervals apart as before; odds, since a ratio
-of rates means little where both are near 1. What neither holds nor fails in this sense cannot be decided with so many runs.
+the odds, errors to right answers, of its upper limit are still below those of the other's lower limit when multiplied by
+``MUCH``; odds, since a ratio of rates means little where both are near 1. What neither holds nor fails in this sense cannot be
+decided with so many runs.
 """
 
 from __future__ import annotations
@@ -67,6 +68,12 @@ class Claim:
     def run(self) -> bool:
         """Whether anything that counts has been run."""
         return any(finding.run for part in self.parts if part.counts for finding in part.findings)
+
+    @property
+    def contradicted_by(self) -> list[str]:
+        """What the findings are about that count and do not hold."""
+        counting = [finding for part in self.parts if part.counts for finding in part.findings]
+        return [finding.text.partition(":")[0] for finding in counting if finding.verdict == FAILS]
 
     @property
     def reservations(self) -> list[str]:

@@ -99,6 +99,12 @@ class Ledger:
             if budget in found
         }
 
+    def other_seeds(self) -> list[int]:
+        """Returns the seeds of runs that are in the file and not looked at."""
+        with self._reading() as connection:
+            seeds = connection.execute(sql.select(pieces.c.seed).distinct().order_by(pieces.c.seed)).scalars()
+            return [seed for seed in seeds if seed != self._seed]
+
     def instances(self) -> set[str]:
         """Returns the names of the bandits of which runs have been counted."""
         with self._reading() as connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
 import os
 import shlex
 import time
@@ -24,6 +25,8 @@ from paretopick.experiments.page import write_page
 from paretopick.experiments.runner import Progress, Runner
 from paretopick.instances.files import read_snw
 from paretopick.simulation.engine import MOST_RUNS
+
+log = logging.getLogger("paretopick")
 
 RUNS = 4000
 """Per point in the paper."""
@@ -75,6 +78,10 @@ def reproduce(
         read_snw(data)  # a file that is not what it should be is better known now than in an hour
     folder = _folder(out)
     ledger = Ledger(folder / "results.db", seed)
+    if others := ledger.other_seeds():
+        log.warning(
+            "%s holds runs of seed %s too, which are not on the page of seed %s", folder, ", ".join(map(str, others)), seed
+        )
     evidence = Evidence(ledger, data)
     entries, skipped = _chosen(names, evidence)
     runner = Runner(ledger, runs=runs, seed=seed, workers=workers, progress=progress)

@@ -36,7 +36,7 @@ class Snapshot:
     ``active``, ``accepted``, ``rejected`` and ``retired`` are sorted and share out the arms. ``means`` is NaN where an arm has no
     pulls. ``gaps`` are empirical: of an arm that left, the gap with which it left; of the others, that of the last full round, or
     for APE-FB of the means as they are; NaN before the first. ``left_in`` is the round at whose end an arm left, 0 while it is
-    active. ``pulls_left`` is what the policy may still ask for, None without limit.
+    active. ``pulls_left`` is the most that the policy may still ask for, None without limit.
     """
 
     round: int
@@ -187,9 +187,9 @@ class Policy(ABC):
 
         Args:
             arm: its number.
-            values: what was told.
-            due: whether the pull is to be made again, as one of the open round is. An active arm that has no other observation
-                is due again in any case: nothing could be decided about it.
+            values: what was told; whether it was is not checked, since policies keep sums alone.
+            due: whether the pull is to be made again: yes, if the round that asked for it is still open. An active arm that has
+                no other observation is due again in any case: nothing could be decided about it.
         """
         self._check_amendable("take_back()")
         (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
@@ -212,7 +212,10 @@ class Policy(ABC):
         self._given_up[arm] += 1
 
     def retire(self, arm: int) -> None:
-        """Takes an arm out: it is never due again, is not in the answer, and nobody is compared with it any more."""
+        """Takes an arm out: it is never due again, is not in the answer, and nobody is compared with it from now on.
+
+        What was decided stands: an arm that was rejected because of it stays rejected. Its pulls are not given to others.
+        """
         self._check_amendable("retire()")
         (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
         was_done = self.done
@@ -234,9 +237,14 @@ class Policy(ABC):
         if widths is None:
             self._widths = None
             return
-        row = check_table(cast(Any, [widths]), "widths", columns=self.n_objectives, remedy="give one width per objective")[0]
-        if not (row > 0).all():
-            raise InvalidInput(f"widths={row.tolist()} must be positive: they are what objectives are divided by.")
+        try:
+            row = np.array(widths, dtype=np.float64)
+        except (TypeError, ValueError):
+            row = np.empty(0)
+        if row.shape != (self.n_objectives,) or not (np.isfinite(row) & (row > 0)).all():
+            raise InvalidInput(
+                f"widths={widths!r} must be {self.n_objectives} positive numbers: what each objective is divided by."
+            )
         self._widths = row
 
     def _check_amendable(self, what: str) -> None:
