@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +23,7 @@ Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(ABC):
     """One figure or table of the paper.
 
     Args:
@@ -48,9 +49,9 @@ class Entry:
         """The runs it needs."""
         return []
 
+    @abstractmethod
     def rows(self, evidence: Evidence) -> Rows:
         """Its data, one flat record per row of the CSV file."""
-        raise NotImplementedError
 
     @property
     def draws(self) -> bool:
