@@ -36,7 +36,9 @@ class Evidence:
         return list(self.ledger.points(series).values())
 
     def final(self, instance: str, contestant: Contestant) -> Point | None:
-        """Returns what has been counted of a contestant at the paper's budget of an instance, None if nothing has."""
+        """Returns what has been counted of a contestant at the paper's budget, None if nothing has or the data is not at hand."""
+        if not self.has(instance):
+            return None
         series = self.contest(instance, contestant)
         return self.ledger.points(series).get(self.bandit(instance).budget or 0)
 

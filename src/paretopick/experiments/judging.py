@@ -99,11 +99,6 @@ def missing(what: str, evidence: Evidence, instance: str = "") -> Finding:
     return Finding(f"{what}: {reason}", OPEN, run=False)
 
 
-def final(evidence: Evidence, name: str, contestant: Contestant) -> Point | None:
-    """Returns what has been counted of a contestant at the paper's budget, None if nothing has or the instance is not there."""
-    return evidence.final(name, contestant) if evidence.has(name) else None
-
-
 def shown(point: Point, of: Counted = "errors") -> str:
     """A rate with its interval, or its upper limit."""
     rate, low, high = rate_and_interval(point, of)
@@ -125,7 +120,7 @@ def odds(rate: float) -> float:
 
 def better(evidence: Evidence, name: str, one: Contestant, other: Contestant, factor: float = 1.0) -> Finding:
     """Returns whether one contestant is better than another at the paper's budget of an instance, by more than a factor."""
-    a, b = final(evidence, name, one), final(evidence, name, other)
+    a, b = evidence.final(name, one), evidence.final(name, other)
     if a is None or b is None:
         return missing(f"{name}, {one.full_label} and {other.full_label}", evidence, name)
     return Finding(f"{name}: {one.full_label} {shown(a)}, {other.full_label} {shown(b)}", compare(a, b, factor))

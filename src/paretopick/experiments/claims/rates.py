@@ -19,7 +19,6 @@ from paretopick.experiments.judging import (
     any_of,
     better,
     compare,
-    final,
     missing,
     odds,
     shown,
@@ -55,7 +54,7 @@ def _no_order(evidence: Evidence) -> Finding:
     winners: dict[str, list[str]] = {EGE_SR.label: [], EGE_SH.label: []}
     known = 0
     for name in MAIN:
-        first, second = final(evidence, name, EGE_SR), final(evidence, name, EGE_SH)
+        first, second = evidence.final(name, EGE_SR), evidence.final(name, EGE_SH)
         if first and second:
             known += 1
             verdict = compare(first, second)
@@ -88,8 +87,8 @@ def oracle(evidence: Evidence) -> Claim:
 
 
 def _competes(evidence: Evidence, name: str, panel: Panel) -> Finding:
-    ours = final(evidence, name, APE_FB[panel]["1"])
-    first, second = final(evidence, name, EGE_SR), final(evidence, name, EGE_SH)
+    ours = evidence.final(name, APE_FB[panel]["1"])
+    first, second = evidence.final(name, EGE_SR), evidence.final(name, EGE_SH)
     if not ours or not first or not second:
         return missing(f"{name}, APE-FB and EGE", evidence, name)
     worse = max(first, second, key=lambda point: float(point.curve.rate[0]))
@@ -102,9 +101,9 @@ def _fragile(evidence: Evidence, panel: Panel) -> Finding:
     much_worse: list[str] = []
     verdicts: list[Verdict] = []
     for name in MAIN:
-        oracle = final(evidence, name, APE_FB[panel]["1"])
+        oracle = evidence.final(name, APE_FB[panel]["1"])
         for c in ("1/10", "10"):
-            other = final(evidence, name, APE_FB[panel][c])
+            other = evidence.final(name, APE_FB[panel][c])
             if not oracle or not other:
                 continue
             verdicts.append(compare(oracle, other, MUCH))
@@ -131,7 +130,7 @@ def adaptive(evidence: Evidence) -> Claim:
 
 
 def _fails_badly(evidence: Evidence, name: str) -> Finding:
-    published, uniform = final(evidence, name, ADAPT_PUBLISHED), final(evidence, name, UNIFORM)
+    published, uniform = evidence.final(name, ADAPT_PUBLISHED), evidence.final(name, UNIFORM)
     if published is None or uniform is None:
         return missing(f"{name}, APE-FB-ADAPT and UA", evidence, name)
     _, low, high = rate_and_interval(published)

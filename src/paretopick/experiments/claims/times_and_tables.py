@@ -17,7 +17,6 @@ from paretopick.experiments.judging import (
     Finding,
     Part,
     Verdict,
-    final,
     missing,
     shown,
     together,
@@ -87,7 +86,7 @@ def _below_bounds(evidence: Evidence) -> Finding:
     n_useful = 0
     for name in filter(evidence.has, (*MAIN, *MORE)):
         for contestant, bound in BOUNDS.values():
-            point = final(evidence, name, contestant)
+            point = evidence.final(name, contestant)
             if point is not None:
                 value = bound(evidence.bandit(name), point.budget)
                 n_useful += value < 1

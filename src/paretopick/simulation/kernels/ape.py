@@ -83,10 +83,7 @@ class Memory(NamedTuple):
 
 
 def make_memory(noise: Noise) -> Memory:
-    """Memory for one run at a time; slots behind the last arm are minus infinity, the farthest from every arm.
-
-    ``find_gaps`` does not mind, as long as all gaps are wanted.
-    """
+    """Memory for one run at a time; slots behind the last arm are minus infinity, the farthest from every arm."""
     arms = make_arms(noise, -np.inf)
     n = arms.stride
     bounds = Bounds(
