@@ -97,6 +97,34 @@ def gaps_front(points: Points) -> list[float]:
     return gaps
 
 
+def gaps_with_exact(points: Points, exact: Sequence[bool]) -> list[float]:
+    """Returns the gaps when some objectives are without noise: Lemma 1 over all arms, with another m.
+
+    For two arms of which the second is worse in an exact objective, ``m = -inf``: it can never be found to dominate. Otherwise m
+    is over the noisy objectives alone; without any, ``inf`` if the second dominates, and ``-inf`` between twins.
+    """
+    theta = _rows(points)
+    K = len(theta)
+
+    def doubt(x: Vector, y: Vector) -> float:
+        if any(certain and a > b for a, b, certain in zip(x, y, exact, strict=True)):
+            return -math.inf
+        noisy = [b - a for a, b, certain in zip(x, y, exact, strict=True) if not certain]
+        return min(noisy) if noisy else math.inf if dominated_by(x, y) else -math.inf
+
+    S = pareto_set(theta)
+    star = [max((doubt(theta[i], theta[j]) for j in range(K) if j != i), default=-math.inf) for i in range(K)]
+    return [
+        min(
+            (min(-doubt(theta[i], theta[j]), _plus(-doubt(theta[j], theta[i])) + _plus(star[j])) for j in range(K) if j != i),
+            default=math.inf,
+        )
+        if S[i]
+        else star[i]
+        for i in range(K)
+    ]
+
+
 # Complexity
 
 

@@ -167,6 +167,67 @@ def test_a_scale_is_the_same_as_values_on_that_scale(case, width):
     assert scaled.snapshot().left_in.tolist() == plain.snapshot().left_in.tolist()
 
 
+PRICES = np.array([0.1, 0.3, 0.1, 0.7, 0.3, 0.3])
+
+
+@every_case
+def test_an_objective_without_noise_is_compared_without_rounding(case):
+    """0.1 three times, divided by three, is not 0.1; and what is compared must be."""
+    data = integers(3).astype(float)
+    data[..., 1] = PRICES[:, None]
+    policy, ranks = make(case, K, D, T), make(case, K, D, T)
+    as_ranks = data.copy()
+    as_ranks[..., 1] = np.unique(PRICES, return_inverse=True)[1][:, None]
+    for player, observations in ((policy, data), (ranks, as_ranks)):
+        player.rescale([1.0, 0.0])
+        play(player, observations)
+    assert policy.means[:, 1].tolist() == PRICES.tolist()
+    assert policy.counts.tolist() == ranks.counts.tolist()
+    assert policy.snapshot().left_in.tolist() == ranks.snapshot().left_in.tolist()
+    assert policy.recommend().tolist() == ranks.recommend().tolist()
+    assert state(pp.restore_policy(json.loads(state(policy)))) == state(policy)
+
+
+@every_case
+def test_that_an_objective_is_without_noise_can_be_said_late(case):
+    data = integers(3).astype(float)
+    data[..., 1] = 2.0 * np.arange(K)[:, None]
+    early, late = make(case, K, D, T), make(case, K, D, T)
+    early.rescale([1.0, 0.0])
+    play(early, data, until=2)
+    play(late, data, until=2).rescale([1.0, 0.0])
+    assert state(late) == state(early)
+    early.take_back(0, data[0, 0], due=True)
+    early.rescale(None)
+    assert not np.array(early.to_dict()["certain"]).any()
+
+
+def test_twins_at_the_same_price_leave_the_others_their_turn():
+    """Dominated at an equal price by far, an arm leaves first; with a gap of 0 it would stay to the end."""
+    policy = pp.policy("ege-sr", n_arms=4, n_objectives=2, budget=80)
+    policy.rescale([1.0, 0.0])
+    means = np.array([[9.0, 1.0], [0.0, 1.0], [5.0, 2.0], [5.25, 2.0]])
+    while policy.snapshot().round == 1:
+        arms = policy.ask()
+        policy.tell(arms, means[arms])
+    assert policy.snapshot().left_in.tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("more", [0, 1, 50])
+@pytest.mark.parametrize("when", [5, 33, 90])
+def test_apt_with_a_budget_raised_later_does_what_it_does_with_that_budget_from_the_start(when, more):
+    data = integers(1)
+    raised = play(pp.policy("apt", n_arms=K, n_objectives=D, budget=T), data, until=when)
+    raised.extend(T + more)
+    fresh = pp.policy("apt", n_arms=K, n_objectives=D, budget=T + more)
+    assert state(play(raised, data)) == state(play(fresh, data))
+    assert raised.counts.sum() == T + more
+    with pytest.raises(ValueError, match="too small"):
+        raised.extend(T - 1)
+    with pytest.raises(ValueError, match="has no budget"):
+        pp.policy("apt", n_arms=K, n_objectives=D).extend(10)
+
+
 @every_case
 def test_amended_policies_are_saved_and_restored(case):
     data = integers(9)
@@ -187,10 +248,11 @@ def test_amended_policies_are_saved_and_restored(case):
         (lambda p: p.take_back(9, [1, 1], due=True), "arm"),
         (lambda p: p.take_back(0, [1, np.nan], due=True), "nan"),
         (lambda p: p.retire(-1), "arm"),
-        (lambda p: p.rescale([1.0]), "must be 2 positive numbers"),
-        (lambda p: p.rescale(2.0), "must be 2 positive numbers"),
-        (lambda p: p.rescale([1.0, 0.0]), "must be 2 positive numbers"),
-        (lambda p: p.rescale([1.0, np.inf]), "must be 2 positive numbers"),
+        (lambda p: p.rescale([1.0]), "must be 2 numbers"),
+        (lambda p: p.rescale(2.0), "must be 2 numbers"),
+        (lambda p: p.rescale([1.0, -1.0]), "must be 2 numbers"),
+        (lambda p: p.rescale([1.0, np.inf]), "must be 2 numbers"),
+        (lambda p: p.extend(200), "the rounds of ege-sr are planned for its budget of 90"),
     ],
 )
 def test_a_bad_amendment_is_refused_and_changes_nothing(amend, message):

@@ -393,9 +393,9 @@ def test_a_saved_policy_that_is_not_one_is_refused():
     good = make("ege-sr", 5, 2, 60).to_dict()
     published = make("ape-fb-adapt as published", 5, 2, 60).to_dict()
     for broken, message in (
-        ({}, "not a policy saved in format 2"),
-        ([], "not a policy saved in format 2"),
-        ({**good, "format": 1}, "not a policy saved in format 2"),
+        ({}, "not a policy saved in format 3"),
+        ([], "not a policy saved in format 3"),
+        ({**good, "format": 1}, "not a policy saved in format 3"),
         ({key: value for key, value in good.items() if key != "sums"}, "has no 'sums'"),
         ({**good, "counts": [1, 2]}, r"the saved counts have shape \(2,\); expected \(5,\)"),
         ({**good, "policy": "ege-rs"}, "no policy named 'ege-rs'"),

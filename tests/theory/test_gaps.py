@@ -20,6 +20,33 @@ def test_both_forms_equal_the_oracle_exactly_on_random_and_tie_rich_points():
         assert pp.gaps(points).tolist() == literal
 
 
+def test_gaps_with_exact_objectives_equal_the_oracle_exactly():
+    rng = np.random.default_rng(11)
+    for points in random_points(rng, 3000):
+        exact = rng.random(points.shape[1]) < 0.5
+        optimal, found = optimal_and_gaps(points, exact)
+        assert optimal.tolist() == oracle.pareto_set(points.tolist())
+        assert found.tolist() == (
+            oracle.gaps_with_exact(points.tolist(), exact.tolist()) if exact.any() else oracle.gaps_lemma1(points.tolist())
+        )
+
+
+def test_gaps_with_an_exact_objective_are_the_limit_of_gaps_on_the_scale_of_its_noise():
+    """Without ties in it; 2^-40 keeps everything exact."""
+    rng = np.random.default_rng(12)
+    for _ in range(200):
+        points = np.column_stack([rng.integers(0, 9, (7, 2)), rng.permutation(7)]).astype(float)
+        _, found = optimal_and_gaps(points, np.array([False, False, True]))
+        nearly = pp.gaps(points / [1, 1, 2.0**-40])
+        assert (np.where(found == np.inf, nearly > 2**30, nearly == found)).all()
+
+
+def test_arms_at_the_same_price_have_the_gap_of_what_is_noisy():
+    points = np.array([[1.0, 5.0], [3.0, 5.0], [9.0, 4.0]])  # the first two cost the same, the third more
+    assert pp.gaps(points).tolist() == [0.0, 0.0, 1.0]
+    assert optimal_and_gaps(points, np.array([False, True]))[1].tolist() == [2.0, 2.0, 6.0]
+
+
 @pytest.mark.parametrize("few, block_bytes", [(1, 1), (2, 24), (4, 200)])
 def test_blocks_of_any_size_give_the_same(monkeypatch, few, block_bytes):
     monkeypatch.setattr(dominance, "FEW", few)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretopick._arrays import check_integer, check_real
-from paretopick.errors import BudgetTooSmall
+from paretopick._arrays import LARGEST_BUDGET, check_integer, check_real
+from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
-from paretopick.theory.gaps import optimal_and_gaps
 
 
 class APT(Policy):
@@ -34,7 +33,7 @@ class APT(Policy):
         size = self.batch if self._planned is None else min(self.batch, self._planned - t)
         if len(active) == 0:
             return
-        gaps = optimal_and_gaps(self._on_scale(self.means[active]))[1]
+        gaps = self._optimal_and_gaps(active, self.means[active])[1]
         self._gaps[active] = gaps
         counts = self._counts[active]
         self._round += size > 0
@@ -45,6 +44,18 @@ class APT(Policy):
                 arm = int(np.lexsort((counts, score))[0])  # smallest score, then fewest pulls, then smallest index
             counts[arm] += 1
         self._due[active] = counts - self._counts[active]
+
+    def extend(self, budget: int) -> None:
+        """Allows more pulls, up to a new budget; a batch that is open stays as it is.
+
+        Args:
+            budget: the new one, all pulls so far included.
+        """
+        if self.budget is None:
+            raise InvalidInput(f"this policy has no budget that budget={budget} could extend; it goes on without end.")
+        self.budget = self._planned = check_integer(budget, "budget", minimum=self.budget, maximum=LARGEST_BUDGET)
+        if self.done:
+            self._close_round()
 
     def _give_up(self, arm: int) -> None:
         """What was taken back can be spent again, wherever it helps most."""

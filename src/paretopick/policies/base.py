@@ -24,8 +24,9 @@ from paretopick._arrays import (
 )
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
 from paretopick.theory.dominance import optimal_rows
+from paretopick.theory.gaps import optimal_and_gaps
 
-STATE_FORMAT = 2
+STATE_FORMAT = 3
 """Version of the dictionaries of ``to_dict``; others are refused."""
 
 
@@ -99,7 +100,9 @@ class Policy(ABC):
         self._given_up: IntArray = np.zeros(self.n_arms, dtype=np.int64)
         """Pulls that were taken back and are not made again."""
         self._widths: FloatArray | None = None
-        """What objectives are divided by before they are compared."""
+        """What objectives are divided by before they are compared; 0 where they are without noise."""
+        self._certain: FloatArray = np.zeros((self.n_arms, self.n_objectives))
+        """What each arm has in the objectives without noise, which a sum divided by a count may miss by a rounding; else 0."""
 
     def __repr__(self) -> str:
         now = self.snapshot()
@@ -155,6 +158,7 @@ class Policy(ABC):
             arm, objective = np.argwhere(~np.isfinite(sums))[0]
             raise InvalidInput(f"the sum of arm {arm} in objective {objective} overflows; scale the values down.")
         self._sums = sums
+        self._certain[arms] = np.where(self._exact, values, 0.0)
         self._counts += told
         self._due -= told
         if not self._due.any():
@@ -202,6 +206,7 @@ class Policy(ABC):
             raise InvalidInput(f"{why}, so its pull cannot be due again; say due=False.")
         self._counts[arm] -= 1
         self._sums[arm] = self._sums[arm] - row if self._counts[arm] else 0.0
+        self._certain[arm] *= self._counts[arm] > 0
         if due or (active and not self.done and self._counts[arm] == 0):
             self._due[arm] += 1
         else:
@@ -231,20 +236,24 @@ class Policy(ABC):
         """Sets what objectives are divided by in all decisions to come; None compares them as they are told.
 
         Args:
-            widths: one positive number per objective, such as the standard deviations of the noise.
+            widths: one number per objective, such as the standard deviations of the noise. 0 says that an objective is without
+                noise, so that of every arm it is always told the same: a difference in it is beyond doubt, however small.
         """
         self._check_amendable("rescale()")
         if widths is None:
-            self._widths = None
+            self._widths, self._certain = None, np.zeros_like(self._certain)
             return
         try:
             row = np.array(widths, dtype=np.float64)
         except (TypeError, ValueError):
             row = np.empty(0)
-        if row.shape != (self.n_objectives,) or not (np.isfinite(row) & (row > 0)).all():
+        if row.shape != (self.n_objectives,) or not (np.isfinite(row) & (row >= 0)).all():
             raise InvalidInput(
-                f"widths={widths!r} must be {self.n_objectives} positive numbers: what each objective is divided by."
+                f"widths={widths!r} must be {self.n_objectives} numbers, what each objective is divided by, "
+                "or 0 where it is without noise."
             )
+        told = self._exact & (self._counts > 0)[:, None]
+        self._certain = np.where(row == 0, np.where(told, self._certain, np.nan_to_num(self.means)), 0.0)
         self._widths = row
 
     def _check_amendable(self, what: str) -> None:
@@ -252,8 +261,24 @@ class Policy(ABC):
             name = self.name or type(self).__name__
             raise InvalidInput(f"{name} has no {what}; ege-sr, ege-sh, ege-gg, uniform, ege-sr-k, ege and apt have.")
 
-    def _on_scale(self, values: FloatArray) -> FloatArray:
-        return values if self._widths is None else values / self._widths
+    def _optimal_and_gaps(self, arms: IntArray, points: FloatArray) -> tuple[BoolArray, FloatArray]:
+        """The Pareto mask and the gaps of some arms on the scale of the widths, from their means or, equally often told, sums."""
+        if self._widths is None:
+            return optimal_and_gaps(points)
+        points = np.where(self._exact, self._certain[arms], points / np.where(self._exact, 1.0, self._widths))
+        return optimal_and_gaps(points, self._exact)
+
+    @property
+    def _exact(self) -> BoolArray:
+        """Which objectives are without noise."""
+        return np.zeros(self.n_objectives, dtype=np.bool_) if self._widths is None else self._widths == 0
+
+    def extend(self, budget: int) -> None:
+        """Allows more pulls, up to a new budget; what was asked for so far stands. Rounds that are planned ahead cannot grow."""
+        name = self.name or type(self).__name__
+        raise InvalidInput(
+            f"the rounds of {name} are planned for its budget of {self.budget}; apt alone can be given more later."
+        )
 
     @property
     def counts(self) -> IntArray:
@@ -264,7 +289,13 @@ class Policy(ABC):
     def means(self) -> FloatArray:
         """The empirical means ``(n_arms, n_objectives)``, NaN where an arm was never pulled."""
         with np.errstate(invalid="ignore"):
-            return self._sums / self._counts[:, None]
+            means = self._sums / self._counts[:, None]
+        return np.where(self._exact & (self._counts > 0)[:, None], self._certain, means)
+
+    @property
+    def due(self) -> IntArray:
+        """How often each arm is still due in the open round."""
+        return self._due.copy()
 
     def snapshot(self) -> Snapshot:
         """Returns a frozen record of what is known now."""
@@ -308,6 +339,7 @@ class Policy(ABC):
             "accepted": self._accepted.tolist(),
             "retired": self._retired.tolist(),
             "given_up": self._given_up.tolist(),
+            "certain": self._certain.tolist(),
             "widths": None if self._widths is None else self._widths.tolist(),
             "gaps": [None if np.isnan(gap) else gap if np.isfinite(gap) else "inf" for gap in self._gaps.tolist()],
             "more": self._more_state(),
@@ -325,8 +357,9 @@ class Policy(ABC):
         self._given_up = _like(self._given_up, state["given_up"], "given_up")
         if self.amendable:
             self.rescale(state["widths"])
+        self._certain = _like(self._certain, state["certain"], "values without noise")
         self._gaps = np.array([np.nan if gap is None else float(gap) for gap in state["gaps"]])
-        if not np.isfinite(self._sums).all() or self._gaps.shape != (self.n_arms,):
+        if not (np.isfinite(self._sums).all() and np.isfinite(self._certain).all()) or self._gaps.shape != (self.n_arms,):
             raise InvalidInput("the saved sums or gaps are not one finite number for each arm and objective.")
         asked = int(self._counts.sum() + self._due.sum() + self._given_up.sum())
         if self._planned is not None and asked > self._planned:

@@ -12,7 +12,6 @@ from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.schedules import Schedule, Spend
 from paretopick.schedules import schedule as make_schedule
-from paretopick.theory.gaps import optimal_and_gaps
 
 
 class EGE(Policy):
@@ -60,7 +59,7 @@ class EGE(Policy):
         # observation was taken back.
         counts = self._counts[active]
         equal = (counts == counts[0]).all()
-        optimal, gaps = optimal_and_gaps(self._on_scale(self._sums[active] if equal else self.means[active]))
+        optimal, gaps = self._optimal_and_gaps(active, self._sums[active] if equal else self.means[active])
         self._gaps[active] = gaps / counts if equal else gaps
         order = np.lexsort((~optimal, gaps))  # stable, so equals stay in the order of their index
         return _Ranking(active[order], gaps[order], optimal[order])
@@ -69,14 +68,15 @@ class EGE(Policy):
         """Takes the last arms of the ranking out at the end of the round, and returns what ranks the others without new pulls.
 
         That is the old ranking cut short: an arm whose gap is smaller than those of all that leave keeps it, since whoever
-        defines it has a gap no larger and stays. After a tie at the cut, None: the gaps have to be computed anew.
+        defines it has a gap no larger and stays. None after a tie at the cut, or if some objective is without noise: the gaps
+        have to be computed anew.
         """
         keep = self.schedule.active[self._round]
         if len(ranked.arms) <= keep:  # so many were retired
             return ranked
         self._left_in[ranked.arms[keep:]] = self._round
         self._accepted[ranked.arms[keep:]] = ranked.optimal[keep:]
-        if keep > 0 and ranked.gaps[keep - 1] == ranked.gaps[keep]:
+        if keep > 0 and (self._exact.any() or ranked.gaps[keep - 1] == ranked.gaps[keep]):
             return None
         return _Ranking(ranked.arms[:keep], ranked.gaps[:keep], ranked.optimal[:keep])
 

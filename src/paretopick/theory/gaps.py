@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import BoolArray, FloatArray, check_integer, check_means
-from paretopick.theory.dominance import BLOCK_BYTES, FEW, excess, optimal_rows
+from paretopick.theory.dominance import BLOCK_BYTES, FEW, excess, optimal_rows, weakly_dominates
 
 
 def gaps(means: ArrayLike, /) -> FloatArray:
@@ -61,25 +63,41 @@ def relaxed_gaps(means: ArrayLike, /, *, max_arms: int) -> FloatArray:
 
 
 @np.errstate(over="ignore")  # finite points may be infinitely far apart
-def optimal_and_gaps(points: FloatArray) -> tuple[BoolArray, FloatArray]:
+def optimal_and_gaps(points: FloatArray, exact: BoolArray | None = None) -> tuple[BoolArray, FloatArray]:
     """Returns the Pareto mask and the gaps of points known to be clean: the step every policy takes.
 
     Points with equal counts may be given as sums instead of means: the mask is the same, and the gaps are those of the means
     times the count, with exact ties for integer data.
+
+    Args:
+        points: ``(n_arms, n_objectives)``, larger is better.
+        exact: which objectives are without noise, ``(n_objectives,)``. Differences in them are beyond doubt, however small: the
+            limit of gaps on the scale of a noise that vanishes, where equal values neither help nor hurt. So an arm that is as
+            dear as a better one has the gap of the noisy objectives, not 0.
     """
-    if len(points) <= FEW:
-        return _all_pairs(points)
     optimal = optimal_rows(points)
+    if exact is not None and exact.any():
+        return optimal, _from_pairs(_certain_excess(points, exact), optimal)
+    if len(points) <= FEW:
+        return optimal, _from_pairs(excess(points, points), optimal)
     gap = np.empty(len(points))
     gap[~optimal], gap[optimal] = _in_blocks(points[optimal], points[~optimal])
     return optimal, gap
 
 
-def _all_pairs(points: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """The mask and the gaps of a few points, from one matrix of all pairs."""
-    above = excess(points, points)
-    weakly = above <= 0  # the row is weakly dominated by the column
-    optimal = np.logical_not((weakly & ~weakly.T).any(axis=1))
+def _certain_excess(points: FloatArray, exact: BoolArray) -> FloatArray:
+    """``excess`` of all pairs when differences in the exact objectives are infinite, and equal values in them do not count."""
+    noisy, certain = points[:, ~exact], points[:, exact]
+    above = excess(noisy, noisy) if noisy.shape[1] else np.full((len(points), len(points)), -np.inf)
+    as_good = weakly_dominates(certain, certain)  # the row as good as the column
+    above[~as_good.T] = np.inf
+    if not noisy.shape[1]:
+        above[as_good & as_good.T] = np.inf  # twins: neither dominates the other, beyond doubt
+    return above
+
+
+def _from_pairs(above: FloatArray, optimal: BoolArray) -> FloatArray:
+    """The gaps from the excess of all pairs, which is written to."""
     np.fill_diagonal(above, np.inf)
     to_front = above[:, optimal]
     gap = 0.0 - to_front.min(axis=1)  # Eq. (1); not -x, which would turn a tie into -0.0
@@ -89,7 +107,7 @@ def _all_pairs(points: FloatArray) -> tuple[BoolArray, FloatArray]:
         margin = np.maximum(below, 0.0) + gap[~optimal, None]
         nearest = np.minimum(nearest, margin.min(axis=0))  # delta^- of Eq. (2)
     gap[optimal] = nearest
-    return optimal, gap
+    return cast(FloatArray, gap)
 
 
 def _in_blocks(front: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
