@@ -4,14 +4,17 @@ from importlib.metadata import version as _version
 
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
 from paretopick.errors import (
+    AlreadyTold,
     BudgetTooSmall,
     InvalidInput,
+    MeasuringFailed,
     MissingFile,
     NotDue,
     NotReady,
     ParetopickError,
     PolicyDone,
     SimulationInterrupted,
+    StorageFailed,
     UnknownName,
 )
 from paretopick.instances import INSTANCES, instance, read_instance
@@ -19,6 +22,7 @@ from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
 from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
 from paretopick.simulation import ErrorCurve, play, simulate
+from paretopick.studies import Measurement, OptionVerdict, ParetoResult, Study, identify, run_study
 from paretopick.theory import bounds
 from paretopick.theory.complexity import complexity, complexity_h2, effective_budget
 from paretopick.theory.dominance import pareto_mask
@@ -38,15 +42,20 @@ __all__ = [
     "INSTANCES",
     "POLICIES",
     "SCHEDULES",
+    "AlreadyTold",
     "Bandit",
     "Bernoulli",
     "BudgetTooSmall",
     "ErrorCurve",
     "Gaussian",
     "InvalidInput",
+    "Measurement",
+    "MeasuringFailed",
     "MissingFile",
     "NotDue",
     "NotReady",
+    "OptionVerdict",
+    "ParetoResult",
     "ParetopickError",
     "Policy",
     "PolicyDone",
@@ -54,6 +63,8 @@ __all__ = [
     "Schedule",
     "SimulationInterrupted",
     "Snapshot",
+    "StorageFailed",
+    "Study",
     "UnknownName",
     "bounds",
     "complexity",
@@ -62,6 +73,7 @@ __all__ = [
     "gaps",
     "hypervolume",
     "hypervolume_fraction",
+    "identify",
     "instance",
     "misidentified",
     "pareto_mask",
@@ -71,6 +83,7 @@ __all__ = [
     "relaxed_gaps",
     "relaxed_loss",
     "restore_policy",
+    "run_study",
     "schedule",
     "simulate",
     "smallest_budget",

@@ -8,10 +8,12 @@ what to type instead::
     │   ├── BudgetTooSmall          .smallest is the smallest budget that works        (ValueError)
     │   ├── UnknownName             no such instance, policy, schedule or option       (ValueError, KeyError)
     │   └── NotDue                  a pull was told that was not asked for             (ValueError)
-    │       └── PolicyDone          a pull was told after the last round               (ValueError, RuntimeError)
+    │       ├── PolicyDone          a pull was told after the last round               (ValueError, RuntimeError)
+    │       └── AlreadyTold         a measurement was told before, and other values    (ValueError)
     ├── NotReady                    an answer was asked for before there is one        (RuntimeError)
     ├── MissingFile                 a data file the user has to provide is not there   (FileNotFoundError)
-    └── StorageFailed               a database that cannot be read or written          (OSError)
+    ├── StorageFailed               a database that cannot be read or written          (OSError)
+    └── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
 
     SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
 """
@@ -54,6 +56,10 @@ class PolicyDone(NotDue, RuntimeError):
     """An observation told to a policy that has finished; nothing was recorded."""
 
 
+class AlreadyTold(NotDue):
+    """A measurement that was told before, with other values; the first ones stay."""
+
+
 class NotReady(ParetopickError, RuntimeError):
     """An answer was asked for before the data it needs has arrived."""
 
@@ -64,6 +70,14 @@ class MissingFile(ParetopickError, FileNotFoundError):
 
 class StorageFailed(ParetopickError, OSError):
     """A database that cannot be read or written; what it held before is as it was."""
+
+
+class MeasuringFailed(ParetopickError, RuntimeError):
+    """An option that could not be measured; what was measured so far is in ``study``."""
+
+    study: object | None = None
+    output: str | None = None
+    """What the attempt left behind that may help to find the cause."""
 
 
 class SimulationInterrupted(KeyboardInterrupt):

@@ -293,6 +293,11 @@ class Policy(ABC):
         return np.where(self._exact & (self._counts > 0)[:, None], self._certain, means)
 
     @property
+    def round(self) -> int:
+        """The number of the open round, or of the last one when done."""
+        return self._round
+
+    @property
     def due(self) -> IntArray:
         """How often each arm is still due in the open round."""
         return self._due.copy()

@@ -1,0 +1,14 @@
+"""Run by Alembic: applies the migrations on the connection that ``paretopick.storage`` hands over, in its transaction."""
+
+from alembic import context
+
+from paretopick.storage import VERSION_TABLE, metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table=VERSION_TABLE,
+    transactional_ddl=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,228 @@
+"""Measuring by a command: what it is called with, and how its output is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from paretopick._arrays import check_real
+from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.studies.study import Measurement
+
+LONGEST_OUTPUT = 10_000_000
+"""Bytes; a command that prints more prints something else than a measurement."""
+
+KEPT_OUTPUT = 4000
+"""Characters of the end of the output that are kept of a failure."""
+
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w -]*)\}")
+
+
+class Command:
+    """A command that measures an option: ``{option}`` and ``{setting}`` stand for its name and its settings.
+
+    It prints one JSON object, or lines ``name=value``; whatever else it prints is ignored. It finds the name of the option, the
+    number of the measurement and the round in PARETOPICK_OPTION, PARETOPICK_NUMBER and PARETOPICK_ROUND, too.
+
+    Args:
+        words: the program and its arguments, which see the values as they are, without a shell; or with ``shell`` one text for
+            ``/bin/sh``, into which values are put in quotes. ``{{`` and ``}}`` are braces.
+        metrics: what it must print.
+        settings: the columns of the table of options.
+        timeout: seconds after which it is stopped; None for never.
+        shell: whether a shell reads it.
+        folder: in which it runs.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        metrics: Iterable[str],
+        settings: Iterable[str] = (),
+        timeout: float | None = None,
+        shell: bool = False,
+        folder: str | os.PathLike[str] = ".",
+    ) -> None:
+        self._words = [" ".join(words)] if shell else list(words)
+        self._metrics = tuple(metrics)
+        self._timeout = None if timeout is None else check_real(timeout, "timeout", above=0.0)
+        self._shell = shell
+        self._folder = Path(folder)
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._turn = threading.Lock()
+        self._check(set(settings))
+
+    def __call__(self, todo: Measurement) -> dict[str, float]:
+        """Returns what the command printed, by metric."""
+        words = self._filled(todo)
+        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            code = self._run(words, todo, stdout, stderr)
+            said = _end(stderr) or _end(stdout)
+            try:
+                if code is None:
+                    raise MeasuringFailed(f"it was stopped after {self._timeout:g} s, without a result")
+                if code != 0:
+                    how = f"exit code {code}" if code > 0 else f"killed by signal {signal.Signals(-code).name}"
+                    last = said.strip().splitlines()[-1:] or ["nothing"]
+                    raise MeasuringFailed(f"{how}; it said: {last[0].strip()[:200]}")
+                if stdout.seek(0, os.SEEK_END) > LONGEST_OUTPUT:
+                    raise MeasuringFailed(f"it printed more than {LONGEST_OUTPUT // 10**6} MB; print the metrics alone")
+                stdout.seek(0)
+                return readings(stdout.read().decode(errors="replace"), self._metrics)
+            except MeasuringFailed as problem:
+                problem.output = f"$ {shlex.join(words)}\n{_end(stdout)}{_end(stderr)}"
+                raise
+
+    def stop(self) -> None:
+        """Kills whatever is running."""
+        with self._turn:
+            for process in self._running:
+                _kill(process)
+
+    def _run(self, words: list[str], todo: Measurement, stdout: IO[bytes], stderr: IO[bytes]) -> int | None:
+        """Runs it to its end and returns its exit code, None if it took too long. Files, since a pipe would wait for whoever
+        inherited it.
+        """
+        names = {"PARETOPICK_OPTION": todo.option, "PARETOPICK_NUMBER": str(todo.number), "PARETOPICK_ROUND": str(todo.round)}
+        with self._turn:
+            try:
+                process = subprocess.Popen(
+                    words[0] if self._shell else words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    cwd=self._folder,
+                    env=os.environ | names,
+                    shell=self._shell,
+                    start_new_session=True,  # Ctrl-C is for us, and its children can be stopped with it
+                )
+            except OSError as problem:
+                raise MeasuringFailed(f"{words[0]!r} cannot be started: {problem.strerror}") from None
+            self._running.add(process)
+        try:
+            return process.wait(self._timeout)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            process.wait()
+            return None
+        finally:
+            with self._turn:
+                self._running.discard(process)
+
+    def _filled(self, todo: Measurement) -> list[str]:
+        values = {**todo.settings, "option": todo.option}
+
+        def fill(found: re.Match[str]) -> str:
+            if found[0] in ("{{", "}}"):
+                return found[0][0]
+            text = str(values[found[1]])
+            return shlex.quote(text) if self._shell else text
+
+        return [PLACEHOLDER.sub(fill, word) for word in self._words]
+
+    def _check(self, settings: set[str]) -> None:
+        """Refuses what could not work for any option, before anything is measured."""
+        if not self._words or not self._words[0].strip():
+            raise InvalidInput("there is no command that measures; write it after --, for instance: -- ./bench.sh {option}")
+        known = {"option", *settings}
+        for word in self._words:
+            for found in PLACEHOLDER.finditer(word):
+                if found[1] is not None and found[1] not in known:
+                    names = ", ".join(f"{{{name}}}" for name in sorted(known))
+                    raise InvalidInput(
+                        f"the command has {found[0]}, and options have {names}; write {{{{{found[1]}}}}} for plain braces."
+                    )
+        if not self._folder.is_dir():
+            raise InvalidInput(f"the command is to run in {os.fspath(self._folder)!r}, which is not a folder.")
+        program = self._words[0]
+        if not self._shell and not PLACEHOLDER.search(program):
+            place = self._folder / program if os.sep in program else program
+            if shutil.which(place) is None:
+                raise InvalidInput(
+                    f"there is no program {program!r} that could be run; check its path, and chmod +x it if it is yours."
+                )
+
+
+def readings(output: str, metrics: Sequence[str]) -> dict[str, float]:
+    r"""Returns the values of the metrics that a command printed; raises ``MeasuringFailed`` with what is wrong in one line.
+
+    >>> readings("warming up\nseconds=0.25\nbytes = 1200", ["seconds", "bytes"])
+    {'seconds': 0.25, 'bytes': 1200.0}
+    >>> readings('{"bytes": 1200, "seconds": 0.25, "host": "x"}', ["seconds", "bytes"])
+    {'seconds': 0.25, 'bytes': 1200.0}
+    """
+    pairs = _json_pairs(output)
+    if pairs is None:
+        split = (line.partition("=") for line in output.splitlines() if "=" in line)
+        pairs = [(name.strip(), value.strip()) for name, _, value in split]
+    found: dict[str, float] = {}
+    for name, value in pairs:
+        if name in metrics:
+            if name in found:
+                raise MeasuringFailed(f"it printed {name!r} twice, {found[name]:g} and {value}; which one counts?")
+            found[name] = _number(name, value)
+    for name in metrics:
+        if name not in found:
+            said = " ".join(output.split())
+            shown = f"it printed: {said[:100]!r}" if said else "it printed nothing"
+            raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...")
+    return {name: found[name] for name in metrics}
+
+
+def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
+    """The names and values of the one JSON object in an output, alone or in a line of its own, repeated names included."""
+    found = []
+    for text in (output, *output.splitlines()):
+        if text.strip().startswith("{"):
+            try:
+                pairs = json.loads(text, object_pairs_hook=_Pairs)
+            except (ValueError, RecursionError):
+                continue
+            found.append(list(pairs))
+            if text is output:
+                break
+    if len(found) > 1:
+        raise MeasuringFailed(f"it printed {len(found)} JSON objects; print one")
+    return found[0] if found else None
+
+
+class _Pairs(list[Any]):
+    """An object of JSON as its pairs, so that a name that is there twice is seen."""
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        if isinstance(value, _Pairs | list | Mapping) or value is None:
+            raise ValueError
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise MeasuringFailed(f"it printed {name}={str(value)[:60]}, which is not a number") from None
+    if not abs(number) < float("inf"):
+        raise MeasuringFailed(f"it printed {name}={number}, which is not a finite number")
+    return number
+
+
+def _end(stream: IO[bytes]) -> str:
+    """The last of what was written, as text."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - KEPT_OUTPUT))
+    return stream.read().decode(errors="replace")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends a command and whatever it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()

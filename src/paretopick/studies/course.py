@@ -1,0 +1,251 @@
+"""The course of a study: what follows from its events, one after the other. No database, no clock, no chance."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick.events import Event
+from paretopick.policies import restore_policy
+from paretopick.policies.base import STATE_FORMAT
+from paretopick.studies.definition import Definition
+
+FORMAT = [1, STATE_FORMAT]
+"""Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
+
+
+class Course:
+    """What is known after some events: the policy, the noise of the metrics, and what is kept for later.
+
+    A measurement that arrives when its option is not due is kept: it was made before the study, or by a worker whose place others
+    have filled. As soon as the option is due it counts, without anybody measuring again.
+
+    Applied one by one or many at once, the same events give the same state, bit for bit.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.policy = definition.new_policy()
+        self.position = 0
+        """Of the last event applied."""
+        self.failed = 0
+        self.voided: list[int] = []
+        """Numbers of measurements that were taken back after their round, so that decisions made with them stand."""
+        self.retired: dict[int, str] = {}
+        """Options that were taken out, and why."""
+        shape = len(definition.options), len(definition.metrics)
+        self._first: FloatArray = np.zeros(shape)
+        """The first value of each option, from which the others are counted: variances then lose no digits."""
+        self._sums: FloatArray = np.zeros(shape)
+        self._squares: FloatArray = np.zeros(shape)
+        self._kept: dict[int, deque[tuple[int, list[float]]]] = {}
+        """By option: numbers and values that wait until the option is due. Options that are due have nothing here."""
+        self._counted_in: dict[int, int] = {}
+        """The round in which a measurement came to count, where that is not the round in which it was asked for."""
+        self._rescale()
+
+    @property
+    def budget(self) -> int:
+        """The most measurements that count."""
+        assert self.policy.budget is not None
+        return self.policy.budget
+
+    @property
+    def used(self) -> int:
+        """Measurements that count."""
+        return int(self.policy.counts.sum())
+
+    @property
+    def kept(self) -> int:
+        """Measurements that do not count, because nobody asked for them yet."""
+        return sum(map(len, self._kept.values()))
+
+    def exact_value(self, arm: int, metric: int) -> float | None:
+        """Returns what an exact metric of an option is, None before it was told."""
+        if self.policy.counts[arm]:
+            return float(self._first[arm, metric])
+        return self._kept[arm][0][1][metric] if self._kept.get(arm) else None
+
+    def variances(self) -> FloatArray:
+        """Returns the sample variance of every option and metric, NaN with fewer than two measurements."""
+        return np.where((counts := self.policy.counts[:, None]) > 1, self._deviations() / np.maximum(counts - 1, 1), np.nan)
+
+    def noise(self) -> FloatArray:
+        """Returns the standard deviation of each metric, pooled over the options; NaN without repeats."""
+        freedom = int(np.maximum(self.policy.counts - 1, 0).sum())
+        return np.sqrt(self._deviations().sum(axis=0) / freedom) if freedom else np.full(self._sums.shape[1], np.nan)
+
+    def apply(self, events: Sequence[Event]) -> None:
+        """Takes the next events of the log into account."""
+        for is_told, group in groupby(events, key=lambda event: event.kind == "told"):
+            if is_told:
+                self._told(list(group))
+            else:
+                for event in group:
+                    self._other(event)
+        if events:
+            self.position = events[-1].position
+
+    def _told(self, events: Sequence[Event]) -> None:
+        """Measurements, as many at a time as the open round can take."""
+        arms = np.array([event.arm for event in events], dtype=np.int64)
+        values = np.array([event.measured for event in events], dtype=np.float64)
+        start = 0
+        while start < len(events):
+            due = self.policy.due
+            part = slice(start, start + (int(due.sum()) or len(events)))
+            fits = _fits(arms[part], due)
+            for event, fit in zip(events[part], fits.tolist(), strict=True):
+                if not fit:
+                    self._kept.setdefault(_known(event.arm), deque()).append((_known(event.number), list(event.measured or ())))
+                elif event.round != self.policy.round:
+                    self._counted_in[_known(event.number)] = self.policy.round
+            self._count(arms[part][fits], values[part][fits])
+            self._use_kept()
+            start = part.stop
+
+    def _other(self, event: Event) -> None:
+        """Whatever is not a measurement. Before anything that may close a round, the scale is brought up to date."""
+        match event.kind:
+            case "failed":
+                self.failed += 1
+            case "voided":
+                self._void(_known(event.number), _known(event.arm), event.measured or (), event.round)
+            case "retired":
+                self.retired[_known(event.arm)] = str((event.details or {})["why"])
+                self._rescale()
+                self.policy.retire(_known(event.arm))
+            case "extended":
+                self._rescale()
+                self.policy.extend((event.details or {})["budget"])
+        self._use_kept()
+
+    def _void(self, number: int, arm: int, values: Sequence[float], asked_in: int | None) -> None:
+        for kept in self._kept.get(arm, ()):
+            if kept[0] == number:
+                self._kept[arm].remove(kept)
+                self._kept = {arm: queue for arm, queue in self._kept.items() if queue}
+                return
+        row = np.array([values])
+        counted_in = self._counted_in.pop(number, asked_in)
+        again = counted_in == self.policy.round and not self.policy.done and arm not in self.retired
+        self._tally(np.array([arm]), row, -1)
+        self._rescale()
+        self.policy.take_back(arm, row[0] * self.definition.signs, due=again)
+        if not again:
+            self.voided.append(number)
+
+    def _use_kept(self) -> None:
+        """Lets measurements count that were kept and whose options have become due."""
+        while self._kept and (arms := sorted(arm for arm in self._kept if self.policy.due[arm])):
+            number, values = self._kept[arms[0]].popleft()
+            if not self._kept[arms[0]]:
+                del self._kept[arms[0]]
+            self._counted_in[number] = self.policy.round
+            self._count(np.array(arms[:1]), np.array([values]))
+
+    def _count(self, arms: IntArray, values: FloatArray) -> None:
+        """Tells the policy measurements of options that are due."""
+        if len(arms):
+            self._tally(arms, values, 1)
+            if len(arms) == self.policy.due.sum():
+                self._rescale()
+            self.policy.tell(arms, values * self.definition.signs)
+
+    def _tally(self, arms: IntArray, values: FloatArray, sign: int) -> None:
+        """Adds measurements to the sums from which variances come, or takes them out; before the policy counts them."""
+        found, places = np.unique(arms, return_index=True)
+        new = self.policy.counts[found] == 0
+        self._first[found[new]] = values[places[new]]
+        self._sums[found[new]] = self._squares[found[new]] = 0.0
+        differences = values - self._first[arms]
+        np.add.at(self._sums, arms, sign * differences)  # one by one in the order told, as when they come one by one
+        np.add.at(self._squares, arms, sign * differences**2)
+
+    def _deviations(self) -> FloatArray:
+        """Sums of squares about the mean of every option; a remainder of rounding is none."""
+        about_mean = self._squares - self._sums**2 / np.maximum(self.policy.counts, 1)[:, None]
+        return np.where(about_mean > 1e-13 * self._squares, about_mean, 0.0)
+
+    def _rescale(self) -> None:
+        """Sets what the policy divides metrics by, 0 where they are exact."""
+        definition = self.definition
+        if definition.scale == "raw" and not definition.exact:
+            return
+        if isinstance(definition.scale, Mapping):
+            widths = np.array([definition.scale.get(name, 0.0) for name in definition.metrics])
+        else:
+            widths = np.ones(len(definition.metrics)) if definition.scale == "raw" else self._noise_or_a_guess()
+        self.policy.rescale(np.where(definition.is_exact, 0.0, widths))
+
+    def _noise_or_a_guess(self) -> FloatArray:
+        """The noise of each metric; before there are repeats, the spread of the options, which knows the unit at least.
+
+        A metric that never varied between repeats may still do so, a success rate of 100% for instance: as if one more repeat
+        had differed by the smallest difference between options. It counts for less and less as repeats agree.
+        """
+        counts = self.policy.counts
+        widths = self.noise()
+        told = (self._first + self._sums / np.maximum(counts, 1)[:, None])[counts > 0]
+        for metric in np.flatnonzero(~(widths > 0)):
+            levels = np.unique(told[:, metric])
+            if len(levels) < 2:
+                widths[metric] = 1.0
+            elif np.isnan(widths[metric]):
+                widths[metric] = np.std(told[:, metric])
+            else:
+                widths[metric] = np.diff(levels).min() / np.sqrt(2.0 * (1 + np.maximum(counts - 1, 0).sum()))
+        return np.where(widths > 0, widths, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the state as JSON values, from which ``Course.from_dict`` goes on."""
+        return {
+            "format": FORMAT,
+            "position": self.position,
+            "policy": self.policy.to_dict(),
+            "failed": self.failed,
+            "voided": self.voided,
+            "retired": [[arm, why] for arm, why in self.retired.items()],
+            "first": self._first.tolist(),
+            "sums": self._sums.tolist(),
+            "squares": self._squares.tolist(),
+            "kept": [[arm, list(kept)] for arm, kept in self._kept.items()],
+            "counted_in": [[number, in_round] for number, in_round in self._counted_in.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, definition: Definition, state: Mapping[str, Any]) -> Course:
+        """Returns the course that ``to_dict`` described; one at the start, if another version of the package described it."""
+        course = cls(definition)
+        if state["format"] != FORMAT:
+            return course
+        course.position, course.failed, course.voided = state["position"], state["failed"], list(state["voided"])
+        course.policy = restore_policy(state["policy"])
+        course.retired = dict(state["retired"])
+        course._first, course._sums, course._squares = (np.array(state[key]) for key in ("first", "sums", "squares"))
+        course._kept = {arm: deque((number, values) for number, values in kept) for arm, kept in state["kept"]}
+        course._counted_in = dict(state["counted_in"])
+        return course
+
+
+def _fits(arms: IntArray, due: IntArray) -> BoolArray:
+    """Which of the arms, one after the other, are due."""
+    if (np.bincount(arms, minlength=len(due)) <= due).all():
+        return np.ones(len(arms), dtype=np.bool_)
+    left = due.tolist()
+    fits = []
+    for arm in arms.tolist():
+        fits.append(left[arm] > 0)
+        left[arm] -= 1
+    return np.array(fits, dtype=np.bool_)
+
+
+def _known(number: int | None) -> int:
+    """A field that an event of its kind always has."""
+    assert number is not None
+    return number

@@ -1,0 +1,311 @@
+"""Measuring what a study asks for, with several workers, until it is done: ``run_study``, and ``identify`` in one call."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from paretopick._arrays import check_integer
+from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
+from paretopick.studies.definition import Definition, PolicyChoice, Scale, check_name, define
+from paretopick.studies.study import Measurement, Study, opened
+from paretopick.studies.verdicts import ParetoResult
+
+if TYPE_CHECKING:
+    from paretopick.storage import Storage
+
+LEASE = 30.0
+"""Seconds that a measurement is promised to us; renewed while it runs, so that others wait no longer after a crash."""
+
+RETRIES = 2
+"""How often an option may fail again before we stop."""
+
+PATIENCE = 60.0
+"""Seconds to go on trying when the database does not answer: what was measured may have been dear."""
+
+Watch = Callable[[str], None]
+"""Called after every measurement, and while we wait; with a sentence if something went wrong, else an empty text."""
+
+
+def identify(
+    measure: Callable[[Any], Mapping[str, Any] | Iterable[Any]],
+    options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
+    metrics: Mapping[str, str],
+    budget: int,
+    *,
+    workers: int | Executor = 1,
+    processes: bool = False,
+    retries: int = RETRIES,
+    storage: str | os.PathLike[str] | Storage | None = None,
+    name: str | None = None,
+    policy: PolicyChoice = "ege-sr",
+    scale: Scale = "noise",
+    exact: Iterable[str] = (),
+    watch: Watch | None = None,
+) -> ParetoResult:
+    """Returns which options are Pareto-optimal, measuring them as often as the budget allows.
+
+    Args:
+        measure: called with an option as it was given; returns a mapping from metrics to values, or values in their order. What
+            it raises is a failed measurement, which is made again.
+        options: names or numbers, a mapping from names to settings, or rows with an ``option``.
+        metrics: name to "min" or "max".
+        budget: the most measurements that count.
+        workers: how many measure at the same time, in threads; or an executor. Metrics that are times suffer from company.
+        processes: use processes instead of threads.
+        retries: how often an option may fail again in a row before ``MeasuringFailed`` is raised, with the study as ``.study``.
+        storage: a database, as for ``Study.create``, in which the study is kept, so that the same call goes on after a crash; by
+            default it is kept in memory.
+        name: of the study in the database; "study" by default.
+        policy: as for ``Study.create``, as are ``scale`` and ``exact``. With several workers ``apt`` hands out as many at a time.
+        watch: called after every measurement.
+
+    >>> prices = {"a": 3.0, "b": 2.0, "c": 2.5}
+    >>> quality = {"a": 9.0, "b": 5.0, "c": 4.0}
+    >>> identify(lambda option: (quality[option], prices[option]), ["a", "b", "c"], {"quality": "max", "price": "min"}, 30).pareto
+    ('a', 'b')
+    """
+    given = list(options.items() if isinstance(options, Mapping) else options)
+    if isinstance(policy, str):
+        policy = policy, {}
+    if policy[0] == "apt" and isinstance(workers, int):
+        policy = policy[0], {"batch": max(workers, 1), **policy[1]}
+    table = options if isinstance(options, Mapping) else given
+    definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
+    study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage)
+    originals = definition.options if isinstance(options, Mapping) else given
+    as_given = dict(zip(definition.options, originals, strict=True))
+    alone = storage is None and workers == 1 and not processes
+    return run_study(
+        study,
+        measure,
+        workers=_Here() if alone else workers,
+        processes=processes,
+        retries=retries,
+        watch=watch,
+        argument=lambda todo: as_given[todo.option],
+    )
+
+
+def create_or_open(name: str, definition: Definition, storage: str | os.PathLike[str] | Storage | None) -> Study:
+    """Returns the study of that name, created if it is not there; refuses one that is about something else."""
+    database = opened(storage)
+    stored = database.create(check_name(name, "study"), definition.to_dict())
+    study = Study(database, stored or database.find(name))
+    if differences := study.definition.differences(definition):
+        raise InvalidInput(
+            f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
+            "Choose another name, or other storage."
+        )
+    return study
+
+
+def run_study(
+    study: Study,
+    measure: Callable[[Any], Mapping[str, Any] | Iterable[Any]],
+    *,
+    workers: int | Executor = 1,
+    processes: bool = False,
+    retries: int = RETRIES,
+    worker: str | None = None,
+    watch: Watch | None = None,
+    argument: Callable[[Measurement], Any] = lambda todo: todo,
+    abandon: Callable[[], None] | None = None,
+) -> ParetoResult:
+    """Measures until a study is done, together with whoever else does, and returns its result.
+
+    Args:
+        study: to work on.
+        measure: called with a ``Measurement``; returns values for ``Study.tell``. What it raises is kept with ``Study.fail``.
+        workers: how many measure at the same time, in threads; or an executor.
+        processes: use processes instead of threads.
+        retries: how often an option may fail again in a row before ``MeasuringFailed`` is raised.
+        worker: the name under which measurements are asked for; by default one that no other process has.
+        watch: called after every measurement.
+        argument: makes what ``measure`` is called with.
+        abandon: called on a second Ctrl-C, to stop what is being measured. With it, the first Ctrl-C lets that finish.
+    """
+    check_integer(retries, "retries", minimum=0)
+    with _executor(workers, processes) as (executor, size):
+        crew = _Crew(study, executor, worker or _own_name(), retries, watch or (lambda _: None))
+        return crew.work(lambda todo: executor.submit(measure, argument(todo)), size, abandon)
+
+
+class _Crew:
+    """What is being measured right now, and what went wrong lately."""
+
+    def __init__(self, study: Study, executor: Executor, name: str, retries: int, watch: Watch) -> None:
+        self.study, self.executor, self.name, self.retries, self.watch = study, executor, name, retries, watch
+        self.running: dict[Future[Any], Measurement] = {}
+        self.failures: Counter[str] = Counter()
+        self.trouble: MeasuringFailed | None = None
+        self.renewed = time.monotonic()
+
+    def work(self, start: Callable[[Measurement], Future[Any]], size: int, abandon: Callable[[], None] | None) -> ParetoResult:
+        """Keeps ``size`` measurements running until the study is done, or something is wrong with it."""
+        pause = 0.02
+        finishing: KeyboardInterrupt | None = None
+        while True:
+            try:
+                if not (self.trouble or finishing):
+                    self._start_more(start, size)
+                if self.running:
+                    pause = 0.02
+                    self._collect()
+                elif self.trouble or finishing or self.study.done:
+                    break
+                else:  # others are measuring what is left of this round
+                    self.watch("")
+                    time.sleep(pause)
+                    pause = min(2 * pause, 1.0)
+            except KeyboardInterrupt as interrupt:
+                if abandon is None or finishing:
+                    if abandon is not None:
+                        abandon()
+                    self._give_back()
+                    raise
+                finishing = interrupt
+                self.watch(f"stopping: {len(self.running)} measurements are finished first; Ctrl-C again gives them back")
+            except BaseException:
+                self._give_back()
+                raise
+        if self.trouble or finishing:
+            raise self.trouble or finishing  # type: ignore[misc]  # one of them is there
+        return self.study.result()
+
+    def _start_more(self, start: Callable[[Measurement], Future[Any]], size: int) -> None:
+        if len(self.running) < size:
+            numbers = {todo.number for todo in self.running.values()}
+            todos = _patiently(lambda: self.study.ask(size, worker=self.name, lease=LEASE), "more to measure")
+            self.renewed = time.monotonic()
+            for todo in todos:
+                if todo.number not in numbers:
+                    self.running[start(todo)] = todo
+
+    def _collect(self) -> None:
+        """Waits for the next measurement to end, and keeps what it brought; leases are renewed in the meantime."""
+        ended, _ = wait(self.running, timeout=LEASE / 6, return_when=FIRST_COMPLETED)
+        for future in ended:
+            self._keep(future, self.running[future])
+            del self.running[future]
+        if self.running and time.monotonic() - self.renewed > LEASE / 3:
+            numbers = [todo.number for todo in self.running.values()]
+            _patiently(lambda: self.study.extend(*numbers, worker=self.name, lease=LEASE), "more time")
+            self.renewed = time.monotonic()
+
+    def _keep(self, future: Future[Any], todo: Measurement) -> None:
+        try:
+            row = self.study.definition.values(future.result())
+        except Exception as problem:
+            self._failed(todo, problem)
+            return
+        try:
+            _patiently(lambda: self.study.tell(todo.number, row), f"measurement {todo.number} of {todo.option!r}, {row}")
+        except AlreadyTold:
+            self.watch(f"measurement {todo.number} of {todo.option!r} took so long that somebody else made it, too")
+        except NotDue as late:
+            self.watch(str(late))
+        except InvalidInput as problem:
+            self._failed(todo, problem)
+        else:
+            self.failures[todo.option] = 0
+            self.watch("")
+
+    def _failed(self, todo: Measurement, problem: Exception) -> None:
+        said = " ".join(str(problem).split())
+        why = said if isinstance(problem, MeasuringFailed | InvalidInput) else f"{type(problem).__name__}: {said}"
+        output = getattr(problem, "output", None) or "".join(traceback.format_exception(problem))
+        try:
+            _patiently(lambda: self.study.fail(todo.number, why, output=output), f"that {todo.option!r} failed")
+        except NotDue as late:
+            self.watch(str(late))
+        self.failures[todo.option] += 1
+        self.watch(f"measurement {todo.number} of {todo.option!r} failed: {why}")
+        if self.failures[todo.option] > self.retries and self.trouble is None:
+            times = self.failures[todo.option]
+            self.trouble = MeasuringFailed(
+                f"option {todo.option!r} failed {times} times in a row, the last time: {why}. "
+                f"The study {self.study.name!r} is intact: repair the cause and go on, or retire the option."
+            )
+            self.trouble.study = self.study
+            self.trouble.__cause__ = problem
+
+    def _give_back(self) -> None:
+        """Keeps what is finished and returns the rest, so that others need not wait for it."""
+        unfinished = []
+        for future, todo in self.running.items():
+            if future.done():
+                self._keep(future, todo)
+            else:
+                future.cancel()
+                unfinished.append(todo.number)
+        if unfinished:
+            self.study.release(*unfinished, worker=self.name)
+
+
+class _Here(Executor):
+    """Runs things in the calling thread, one after the other."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as problem:
+            future.set_exception(problem)
+        return future
+
+
+class _Processes(Executor):
+    """A pool of processes, made anew when one of them was killed by what it measured."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._pool = size, ProcessPoolExecutor(size)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        try:
+            return self._pool.submit(fn, *args, **kwargs)
+        except BrokenExecutor:
+            self._pool = ProcessPoolExecutor(self._size)
+            return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+
+@contextmanager
+def _executor(workers: int | Executor, processes: bool) -> Iterator[tuple[Executor, int]]:
+    """What measures, and how many at a time."""
+    if isinstance(workers, Executor):
+        yield workers, getattr(workers, "_max_workers", 1)
+        return
+    size = check_integer(workers, "workers", minimum=1)
+    executor = _Processes(size) if processes else ThreadPoolExecutor(size)
+    try:
+        yield executor, size
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _patiently(act: Callable[[], Any], what: str) -> Any:
+    """Does something with the database, and goes on trying for a while if it does not answer."""
+    until = time.monotonic() + PATIENCE
+    pause = 0.1
+    while True:
+        try:
+            return act()
+        except StorageFailed as problem:
+            if time.monotonic() > until:
+                raise StorageFailed(f"{problem} Not kept: {what}.") from problem
+            time.sleep(pause)
+            pause = min(2 * pause, 5.0)
+
+
+def _own_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"

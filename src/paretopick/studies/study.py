@@ -1,0 +1,522 @@
+"""Study: options measured over days by many workers, in a database that no crash can confuse."""
+
+from __future__ import annotations
+
+import builtins
+import heapq
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from paretopick._arrays import check_budget, check_integer, check_real
+from paretopick.errors import AlreadyTold, InvalidInput, NotDue
+from paretopick.events import Event, Lease
+from paretopick.studies.course import Course
+from paretopick.studies.definition import Definition, PolicyChoice, Scale, check_name, define
+from paretopick.studies.verdicts import ParetoResult, judge
+from paretopick.studies.views import measurements, status
+
+if TYPE_CHECKING:
+    from paretopick.storage import Storage, StoredStudy, Transaction
+
+LEASE = 3600.0
+"""Seconds that a worker has for a measurement before others may have it too."""
+
+CHECKPOINT_EVERY = 1000
+"""Events after which the state is kept anew, so that opening a study need not replay more."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Something to measure: tell its ``number`` what came out."""
+
+    number: int
+    option: str
+    round: int
+    settings: Mapping[str, Any]
+    """The further columns of the table of options."""
+    expires: float | None
+    """When others may have it too, in seconds since 1970; None for never."""
+
+
+class Study:
+    """Options, metrics, a budget, and all that was measured so far.
+
+    A loop in any number of processes, each with a name of its own::
+
+        study = pp.Study.create("boosters", options=["a", "b", "c"], metrics={"response": "max", "price": "min"}, budget=300)
+        while not study.done:
+            for todo in study.ask(worker="w1"):
+                study.tell(todo.number, measure(todo.option))
+        print(study.result())
+
+    Nothing is lost when a process dies: ``Study.open`` goes on from the database. An object may be shared by threads.
+    """
+
+    def __init__(self, storage: Storage, stored: StoredStudy) -> None:
+        """Use ``Study.create`` or ``Study.open``."""
+        self._storage = storage
+        self._id = stored.id
+        self.name = stored.name
+        self.definition = Definition.from_dict(stored.definition)
+        self._turn = threading.RLock()
+        self._course = Course(self.definition)
+        self._checkpoint = 0
+        self._torn = True
+        """Whether the course is unknown: at first, and when applying events was interrupted."""
+        self._now()
+
+    def __repr__(self) -> str:
+        return f"<study {self.name!r}: {len(self.options)} options, {self._course.used} of {self._course.budget} used>"
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        *,
+        options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
+        metrics: Mapping[str, str],
+        budget: int,
+        policy: PolicyChoice = "ege-sr",
+        scale: Scale = "noise",
+        exact: Iterable[str] = (),
+        storage: str | os.PathLike[str] | Storage | None = None,
+    ) -> Study:
+        """Returns a new study, kept in a database from now on.
+
+        Args:
+            name: under which it is opened again.
+            options: names, or a mapping from names to settings (``{"zlib 9": {"level": 9}}``), or rows with an ``option``.
+            metrics: name to "min" or "max".
+            budget: the most measurements that may count; it is never exceeded.
+            policy: "ege-sr", "apt" or another, or with options ``("apt", {"batch": 8})``. Rounds spend all of the budget that
+                they can divide, unless ``spend="printed"`` is among the options.
+            scale: metrics are compared in units of their "noise", estimated from repeats, or "raw", or divided by what you say.
+            exact: metrics without noise, a price for instance.
+            storage: the URL of a database, the path of an SQLite file, or an open ``Storage``; by default what the environment
+                variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working folder.
+        """
+        check_name(name, "study")
+        definition = define(options=options, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
+        database = opened(storage)
+        stored = database.create(name, definition.to_dict())
+        if stored is None:
+            raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open() it, or choose another name.")
+        return cls(database, stored)
+
+    @classmethod
+    def open(cls, name: str, *, storage: str | os.PathLike[str] | Storage | None = None) -> Study:
+        """Returns a study that was created before, by whomever."""
+        database = opened(storage)
+        return cls(database, database.find(name))
+
+    @staticmethod
+    def list(*, storage: str | os.PathLike[str] | Storage | None = None) -> builtins.list[str]:
+        """Returns the names of all studies in a database, sorted."""
+        return opened(storage).names()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of the options."""
+        return self.definition.options
+
+    @property
+    def metrics(self) -> Mapping[str, str]:
+        """The metrics and their goals."""
+        return self.definition.metrics
+
+    @property
+    def budget(self) -> int:
+        """The most measurements that may count."""
+        return self._now().budget
+
+    @property
+    def used(self) -> int:
+        """How many measurements count so far."""
+        return self._now().used
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to be measured."""
+        return self._now().policy.done
+
+    def ask(self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE) -> builtins.list[Measurement]:
+        """Returns up to ``n`` measurements to make now.
+
+        First those that the worker has asked for before and not told, so that it finds its work again after a crash; then those
+        whose worker let the lease run out; then new ones. Fewer than ``n``, or none, if the rest is out with other workers: come
+        back when they have told. Options take turns, so that a drift over time does not favour one.
+
+        Args:
+            n: the most that are wanted.
+            worker: who asks. Workers that run side by side need different names.
+            lease: seconds until others may have the measurement too; None for never.
+        """
+        n = check_integer(n, "n", minimum=0)
+        check_name(worker, "worker")
+        with self._writing() as transaction:
+            expires = None if lease is None else transaction.now + check_real(lease, "lease", above=0.0)
+            out = self._out(transaction)
+            again = [held for held in out if held.worker == worker]
+            again += [held for held in out if held.worker != worker and _is_over(held, transaction.now)]
+            again = again[:n]
+            transaction.change_leases([held.number for held in again], worker=worker, expires=expires)
+            arms = self._next_arms(n - len(again), Counter(held.arm for held in out))
+            in_round = self._course.policy.round
+            new = [
+                Lease(number, arm, in_round, worker, expires, withdrawn=False)
+                for number, arm in zip(transaction.new_numbers(len(arms)), arms, strict=True)
+            ]
+            transaction.hand_out(new)
+        return [
+            Measurement(held.number, self.options[held.arm], held.round, self.definition.settings[held.arm], expires)
+            for held in (*again, *new)
+        ]
+
+    def tell(self, number: int, values: Mapping[str, Any] | Sequence[Any]) -> None:
+        """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
+
+        Args:
+            number: of the measurement, from ``ask``.
+            values: by name of the metric, or in the order of the metrics.
+        """
+        row = self.definition.values(values)
+        with self._writing() as transaction:
+            self._tell(transaction, check_integer(number, "number"), row)
+
+    def fail(self, number: int, why: str, *, output: str | None = None) -> None:
+        """Keeps that a measurement could not be made; its option stays due, under a new number.
+
+        Args:
+            number: of the measurement, from ``ask``.
+            why: in a sentence.
+            output: what else may help to find the cause.
+        """
+        details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
+        with self._writing() as transaction:
+            self._fail(transaction, check_integer(number, "number"), details)
+
+    def record(
+        self,
+        told: Mapping[int, Mapping[str, Any] | Sequence[Any]],
+        failed: Mapping[int, str],
+        added: Sequence[tuple[str, Mapping[str, Any] | Sequence[Any]]] = (),
+        *,
+        options: Mapping[int, str] | None = None,
+        source: str = "",
+    ) -> None:
+        """``tell``, ``fail`` and ``add`` for many measurements at once: all of them, or none if anything is wrong with one.
+
+        Args:
+            told: number to values.
+            failed: number to the reason.
+            added: for ``add``.
+            options: number to the name of the option, refused where it is another one.
+            source: for ``add``.
+        """
+        rows = {check_integer(number, "number"): self.definition.values(values) for number, values in told.items()}
+        new = self._checked(added)
+        with self._writing() as transaction:
+            for number, option in (options or {}).items():
+                self._check_option(transaction, number, option)
+            known: dict[tuple[int, int], float] = {}
+            for number, row in rows.items():
+                self._tell(transaction, number, row, known)
+            for number, why in failed.items():
+                self._fail(transaction, check_integer(number, "number"), {"why": _text(why)})
+            self._add(transaction, new, source, known)
+
+    def void(self, number: int, why: str) -> None:
+        """Takes a measurement back that turned out to be wrong.
+
+        In the open round its option is due again. After that its values leave the means, but what was decided stands.
+
+        Args:
+            number: of a measurement that was told.
+            why: in a sentence.
+        """
+        with self._writing() as transaction:
+            lease = transaction.lease(check_integer(number, "number"))
+            if lease is not None:
+                raise NotDue(f"measurement {number} was not told yet; report it with fail() if it cannot be made.")
+            told, *rest = self._past(transaction, number)
+            if rest or told.kind != "told":
+                raise NotDue(f"measurement {number} was {(rest or [told])[-1].kind} already.")
+            transaction.append([told._replace(kind="voided", details={"why": _text(why)})])
+
+    def retire(self, option: str, why: str) -> None:
+        """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
+
+        Args:
+            option: its name.
+            why: in a sentence.
+        """
+        arm = self.definition.arm(option)
+        with self._writing() as transaction:
+            if arm in self._course.retired:
+                raise InvalidInput(f"option {option!r} was retired already: {self._course.retired[arm]}")
+            transaction.append([Event(0, "retired", arm=arm, details={"why": _text(why)})])
+
+    def extend(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
+        """Gives a worker more time for measurements that take long; call it before the lease runs out.
+
+        Returns:
+            Those of the numbers that are still with the worker. The others were told, or others have them now.
+        """
+        with self._writing() as transaction:
+            expires = None if lease is None else transaction.now + check_real(lease, "lease", above=0.0)
+            mine = [held.number for held in transaction.leases() if held.worker == worker and held.number in numbers]
+            transaction.change_leases(mine, expires=expires)
+        return mine
+
+    def release(self, *numbers: int, worker: str = "main") -> None:
+        """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers."""
+        with self._writing() as transaction:
+            mine = [held.number for held in transaction.leases() if held.worker == worker and held.number in numbers]
+            transaction.drop_leases(mine)
+
+    def extend_budget(self, budget: int) -> None:
+        """Allows more measurements, up to a new budget: for ``apt``, whose rounds are not planned ahead.
+
+        Args:
+            budget: the new one, all measurements so far included.
+        """
+        with self._writing() as transaction:
+            if self.definition.policy != "apt":
+                self._course.policy.extend(budget)  # which says why not
+            if check_budget(budget) < self._course.budget:
+                raise InvalidInput(f"budget={budget} is less than the {self._course.budget} that the study has already.")
+            transaction.append([Event(0, "extended", details={"budget": int(budget)})])
+
+    def add(
+        self, measurements: Iterable[tuple[str, Mapping[str, Any] | Sequence[Any]]], *, source: str = ""
+    ) -> builtins.list[int]:
+        """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
+
+        They count as soon as their options are due, now or in a later round, instead of new ones.
+
+        Args:
+            measurements: pairs of an option and its values.
+            source: where they come from, the digest of a file for instance; the same source is refused the second time.
+
+        Returns:
+            The numbers that they got.
+        """
+        rows = self._checked(measurements)
+        with self._writing() as transaction:
+            return self._add(transaction, rows, source, {})
+
+    def result(self) -> ParetoResult:
+        """Returns which options are Pareto-optimal, as far as can be said now."""
+        with self._turn:
+            return judge(self.name, self._now())
+
+    def status(self) -> dict[str, Any]:
+        """Returns where the study stands, as JSON values."""
+        with self._turn, self._storage.reading(self._id) as transaction:
+            self._catch_up(transaction)
+            record = {"study": self.name, "storage": self._storage.shown}
+            return record | status(self.name, self._course, transaction.leases(), transaction.now)
+
+    def events(self) -> builtins.list[Event]:
+        """Returns all that ever happened, in its order."""
+        with self._storage.reading(self._id) as transaction:
+            return transaction.events()
+
+    def measurements(self) -> builtins.list[dict[str, Any]]:
+        """Returns a row for every measurement that was told or failed, in the order in which that happened.
+
+        Its ``status`` is told, failed or voided, and ``why`` says why.
+        """
+        return measurements(self.definition, self.events())
+
+    def close(self) -> None:
+        """Closes the connections to the database; whatever is used next opens them again."""
+        self._storage.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _now(self) -> Course:
+        """The course, with what others have done in the meantime."""
+        with self._turn:
+            with self._storage.reading(self._id) as transaction:
+                self._catch_up(transaction)
+            return self._course
+
+    @contextmanager
+    def _writing(self) -> Iterator[Transaction]:
+        """A transaction that knows what everybody has done so far; what it appends is applied when it is stored.
+
+        If the database fails at the very end, nobody knows whether it was stored: whoever reads next will see.
+        """
+        with self._turn:
+            with self._storage.writing(self._id) as transaction:
+                self._catch_up(transaction)
+                if self._course.position - self._checkpoint >= CHECKPOINT_EVERY:
+                    transaction.keep_checkpoint(self._course.position, self._course.to_dict())
+                    self._checkpoint = self._course.position
+                yield transaction
+            self._apply(transaction.appended)
+
+    def _catch_up(self, transaction: Transaction) -> None:
+        if self._torn:
+            state = transaction.checkpoint()
+            self._course = Course.from_dict(self.definition, state) if state else Course(self.definition)
+            self._checkpoint = self._course.position
+            self._torn = False
+        if transaction.n_events > self._course.position:
+            self._apply(transaction.events(after=self._course.position))
+
+    def _apply(self, events: Sequence[Event]) -> None:
+        self._torn = True
+        self._course.apply(events)
+        self._torn = False
+
+    def _next_arms(self, n: int, out: Counter[int]) -> builtins.list[int]:
+        """The options that are due and not out, those first of which the most is missing."""
+        missing = [(out[arm] - due, arm) for arm, due in enumerate(self._course.policy.due.tolist()) if due > out[arm]]
+        heapq.heapify(missing)
+        arms: builtins.list[int] = []
+        while missing and len(arms) < n:
+            rest, arm = missing[0]
+            arms.append(arm)
+            if rest < -1:
+                heapq.heapreplace(missing, (rest + 1, arm))
+            else:
+                heapq.heappop(missing)
+        return arms
+
+    def _out(self, transaction: Transaction) -> builtins.list[Lease]:
+        """What is out and waited for. If options are no longer due so often, waiting for the newest ends here."""
+        free = self._course.policy.due.tolist()
+        out = []
+        for lease in transaction.leases():
+            if not lease.withdrawn:
+                free[lease.arm] -= 1
+                if free[lease.arm] < 0:
+                    transaction.change_leases([lease.number], withdrawn=True)
+                else:
+                    out.append(lease)
+        return out
+
+    def _tell(
+        self,
+        transaction: Transaction,
+        number: int,
+        row: Sequence[float],
+        known: dict[tuple[int, int], float] | None = None,
+    ) -> None:
+        lease = transaction.lease(number)
+        if lease is None:
+            self._refuse_unless_told(transaction, number, row)
+            return
+        self._check_exact(lease.arm, row, {} if known is None else known)
+        transaction.drop_leases([number])
+        transaction.append([Event(0, "told", number, lease.arm, lease.round, row, worker=lease.worker)])
+
+    def _fail(self, transaction: Transaction, number: int, details: Mapping[str, Any]) -> None:
+        lease = transaction.lease(number)
+        if lease is None:
+            past = self._past(transaction, number)
+            if past[-1].kind != "failed":
+                raise NotDue(f"measurement {number} was {past[-1].kind} already; void() it if it was wrong.")
+            return
+        transaction.drop_leases([number])
+        transaction.append([Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker)])
+
+    def _checked(
+        self, measurements: Iterable[tuple[str, Mapping[str, Any] | Sequence[Any]]]
+    ) -> builtins.list[tuple[int, builtins.list[float]]]:
+        return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
+
+    def _add(
+        self,
+        transaction: Transaction,
+        rows: Sequence[tuple[int, Sequence[float]]],
+        source: str,
+        known: dict[tuple[int, int], float],
+    ) -> builtins.list[int]:
+        if not rows:
+            return []
+        if source and any((event.details or {}).get("source") == source for event in transaction.events(kind="imported")):
+            raise InvalidInput(f"the measurements of {source} were added before; added twice, they would count twice.")
+        numbers = transaction.new_numbers(len(rows))
+        for arm, row in rows:
+            self._check_exact(arm, row, known)
+        new = [Event(0, "told", number, arm, measured=row) for number, (arm, row) in zip(numbers, rows, strict=True)]
+        transaction.append([Event(0, "imported", details={"source": source, "measurements": len(rows)}), *new])
+        return [*numbers]
+
+    def _check_option(self, transaction: Transaction, number: int, option: str) -> None:
+        """Refuses a number that stands beside another option than it was handed out for: a row has slipped."""
+        lease = transaction.lease(number)
+        arm = self._past(transaction, number)[0].arm if lease is None else lease.arm
+        if arm is not None and self.options[arm] != option:
+            raise InvalidInput(
+                f"measurement {number} is of {self.options[arm]!r}, and not of {option!r}; have rows been mixed up?"
+            )
+
+    def _check_exact(self, arm: int, row: Sequence[float], known: dict[tuple[int, int], float]) -> None:
+        """Refuses another value of an exact metric than before; ``known`` are those of this transaction."""
+        for metric, name in enumerate(self.metrics):
+            if name in self.definition.exact:
+                before = known.setdefault((arm, metric), self._exact_value(arm, metric, row))
+                if row[metric] != before:
+                    raise InvalidInput(
+                        f"metric {name!r} of option {self.options[arm]!r} is {row[metric]:.15g} and was {before:.15g} before; "
+                        "an exact metric never changes, so one of them is wrong, or the metric is not exact."
+                    )
+
+    def _exact_value(self, arm: int, metric: int, row: Sequence[float]) -> float:
+        before = self._course.exact_value(arm, metric)
+        return row[metric] if before is None else before
+
+    def _past(self, transaction: Transaction, number: int) -> builtins.list[Event]:
+        """What happened to a measurement that is not out; refuses numbers that never were."""
+        past = transaction.events(number=number)
+        if not past:
+            known = transaction.next_number - 1
+            given = "was given back" if 1 <= number <= known else "was never handed out"
+            raise NotDue(f"measurement {number} {given}; ask() hands out numbers, and the last one was {known}.")
+        return past
+
+    def _refuse_unless_told(self, transaction: Transaction, number: int, row: Sequence[float]) -> None:
+        """A measurement that is not out: told the same before it is harmless, and anything else is refused."""
+        past = self._past(transaction, number)
+        kinds = [event.kind for event in past]
+        if kinds == ["told"]:
+            if list(past[0].measured or ()) == list(row):
+                return
+            before = ", ".join(f"{name}={value:.15g}" for name, value in zip(self.metrics, past[0].measured or (), strict=True))
+            raise AlreadyTold(
+                f"measurement {number} was already told {before}; telling it other values would lose data. "
+                "void() it first if it was wrong."
+            )
+        why = (past[-1].details or {}).get("why", "")
+        raise NotDue(f"measurement {number} was {kinds[-1]} ({why}); ask() for a new one.")
+
+
+def opened(storage: str | os.PathLike[str] | Storage | None) -> Storage:
+    """Returns a database, opened if it is not; None is that of the environment, or ``paretopick.db`` in the working folder."""
+    from paretopick.storage import Storage  # SQLAlchemy is loaded for studies only
+
+    if isinstance(storage, Storage):
+        return storage
+    return Storage(os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else storage)
+
+
+def _is_over(lease: Lease, now: float) -> bool:
+    return lease.expires is not None and lease.expires <= now
+
+
+def _text(why: str) -> str:
+    """A text that every database can hold."""
+    return str(why).replace("\0", "").encode("utf-8", "replace").decode()

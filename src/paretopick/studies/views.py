@@ -1,0 +1,71 @@
+"""A study as rows and records for people and programs to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from paretopick.events import Event, Lease
+from paretopick.studies.course import Course
+from paretopick.studies.definition import Definition
+from paretopick.studies.verdicts import judge
+
+
+def status(study: str, course: Course, leases: Iterable[Lease], now: float) -> dict[str, Any]:
+    """Returns where a study stands, as JSON values."""
+    definition, policy = course.definition, course.policy
+    moment, result = policy.snapshot(), judge(study, course)
+    schedule = getattr(policy, "schedule", None)
+    names = definition.options
+    return {
+        "policy": definition.policy,
+        "policy_options": definition.policy_options,
+        "metrics": dict(definition.metrics),
+        "exact": list(definition.exact),
+        "options": len(names),
+        "done": moment.done,
+        "round": moment.round,
+        "rounds": None if schedule is None else schedule.n_rounds,
+        "used": moment.pulls_used,
+        "planned": moment.pulls_used + (moment.pulls_left or 0),
+        "budget": course.budget,
+        "due": int(policy.due.sum()),
+        "failed": course.failed,
+        "active": [names[arm] for arm in moment.active],
+        "accepted": [names[arm] for arm in moment.accepted],
+        "rejected": [names[arm] for arm in moment.rejected],
+        "retired": {names[arm]: why for arm, why in course.retired.items()},
+        "pareto": list(result.pareto),
+        "notes": list(result.notes),
+        "out": [
+            {
+                "number": lease.number,
+                "option": names[lease.arm],
+                "worker": lease.worker,
+                "seconds_left": None if lease.expires is None else round(lease.expires - now, 3),
+            }
+            for lease in leases
+            if not lease.withdrawn
+        ],
+    }
+
+
+def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[str, Any]]:
+    """Returns a row for every measurement that was told or failed, in the order in which that happened."""
+    rows: dict[int | None, dict[str, Any]] = {}
+    for event in events:
+        if event.kind in ("told", "failed"):
+            values: Sequence[float | None] = event.measured or [None] * len(definition.metrics)
+            rows[event.number] = {
+                "number": event.number,
+                "option": definition.options[event.arm or 0],
+                "round": event.round,
+                **dict(zip(definition.metrics, values, strict=True)),
+                "status": event.kind,
+                "why": None,
+                "worker": event.worker,
+                "at": event.at,
+            }
+        if event.kind in ("failed", "voided"):
+            rows[event.number] |= {"status": event.kind, "why": (event.details or {})["why"]}
+    return list(rows.values())
