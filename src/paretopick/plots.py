@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import os
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick._files import write_whole
 from paretopick.theory.dominance import pareto_mask
 
 if TYPE_CHECKING:
@@ -92,24 +91,6 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     figure.savefig(pdf, format="pdf", metadata={"CreationDate": None})
     contents = {f"{name}.png": small, f"{name}.pdf": pdf}
     return [write_whole(folder / file, content.getvalue()) for file, content in contents.items()]
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Writes a file so that a reader, or a crash, never sees half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.half")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return path
-
-
-def remove_halves(folder: Path) -> None:
-    """Removes what a process left behind that was killed while it wrote a file; a minute is more than writing takes."""
-    for half in folder.glob(".*.half"):
-        if time.time() - half.stat().st_mtime > 60:
-            half.unlink(missing_ok=True)
 
 
 def log_rates(axes: Axes, lines: Iterable[Line], *, xlabel: str, ylabel: str = "log10 of the error rate") -> Axes:

@@ -9,7 +9,25 @@ from typing import Annotated
 import typer
 
 from paretopick import __version__
-from paretopick.cli import demo, paper, show, simulate
+from paretopick.cli import (
+    ask,
+    create,
+    demo,
+    export,
+    extend,
+    fail,
+    import_,
+    paper,
+    result,
+    retire,
+    run,
+    sheet,
+    show,
+    simulate,
+    status,
+    tell,
+    void,
+)
 from paretopick.errors import ParetopickError
 
 app = typer.Typer(
@@ -19,7 +37,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, show, simulate, paper):
+STUDIES = (run, create, ask, tell, fail, void, retire, extend, status, result, sheet, import_, export)
+RESEARCH = (demo, show, simulate, paper)
+for verb in (*STUDIES, *RESEARCH):
     app.command(verb.NAME, epilog=f"Example: {verb.EXAMPLE}")(verb.command)
 
 

@@ -6,8 +6,10 @@ import csv
 import json
 import math
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
@@ -22,6 +24,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+
+from paretopick._files import write_whole
+from paretopick.errors import InvalidInput
+from paretopick.studies import Study
 
 PROSE = ("summary", "options")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
@@ -134,3 +140,64 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def write_or_print(content: bytes, path: Path | None, what: str, *, force: bool) -> None:
+    """Writes a file that is not there yet, whole or not at all, and says so; or prints the content."""
+    if path is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        return
+    if path.exists() and not force:
+        raise InvalidInput(f"{path} is there already; add --force to overwrite it, or choose another name.")
+    write_whole(path, content)
+    print(f"Wrote {what} to {path}")
+
+
+@contextmanager
+def study_bar(study: Study) -> Iterator[Callable[[str], None]]:
+    """Yields what shows where a study stands, and a sentence if something went wrong; a line per round without a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        latest = 0
+
+        def tell(sentence: str) -> None:
+            nonlocal latest
+            if sentence:
+                print(sentence, file=sys.stderr, flush=True)
+            state = study.status()
+            if state["round"] != latest:
+                print(_progress(state), file=sys.stderr, flush=True)
+            latest = state["round"]
+
+        yield tell
+        return
+    columns = (
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as display:
+        task = display.add_task("", total=study.status()["planned"])
+        shown = 0.0
+
+        def advance(sentence: str) -> None:
+            nonlocal shown
+            if sentence:
+                display.console.print(sentence, markup=False, highlight=False)
+            if sentence or time.monotonic() - shown > 0.1:
+                state = study.status()
+                shown = time.monotonic()
+                display.update(task, completed=state["used"], total=state["planned"], description=_progress(state))
+
+        advance("")
+        yield advance
+
+
+def _progress(state: Mapping[str, Any]) -> str:
+    """Round, who is still in, and who is on the front."""
+    rounds = f"/{state['rounds']}" if state["rounds"] else ""
+    waiting = "" if state["due"] > len(state["out"]) or state["done"] else f", {len(state['out'])} out"
+    front = ", ".join(state["pareto"][:6]) + (" ..." if len(state["pareto"]) > 6 else "")
+    return f"round {state['round']}{rounds}, {len(state['active'])} active{waiting}, front: {front or 'unknown yet'}"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from paretopick import plots
 from paretopick._arrays import check_choice, check_integer
+from paretopick._files import remove_halves, write_whole
 from paretopick.errors import InvalidInput
 from paretopick.experiments.catalogue import CATALOGUE
 from paretopick.experiments.claims import judge
@@ -98,7 +99,7 @@ def reproduce(
     claims = judge(evidence)
     spent = _spent(shown, evidence)
     page = write_page(shown, evidence, claims, spent, command=_command(names, runs, data, seed), seed=seed)
-    files.append(plots.write_whole(folder / "reproduction.md", page.encode()))
+    files.append(write_whole(folder / "reproduction.md", page.encode()))
     return Reproduction(tuple(files), tuple(claims), spent, tuple(skipped), time.perf_counter() - began)
 
 
@@ -117,8 +118,8 @@ def _folder(out: str | os.PathLike[str]) -> Path:
     except OSError as problem:
         text = f"out={os.fspath(out)!r} is no folder that can be written to ({problem.strerror}); name another one."
         raise InvalidInput(text) from None
-    plots.remove_halves(folder)
-    plots.remove_halves(folder / "figures")
+    remove_halves(folder)
+    remove_halves(folder / "figures")
     return folder
 
 
@@ -157,7 +158,7 @@ def _write(entry: Entry, evidence: Evidence, folder: Path) -> list[Path]:
         figure = entry.draw(evidence)
         if figure is not None:
             files += plots.save(figure, folder, entry.name)
-    return [*files, plots.write_whole(_csv(folder, entry), _data(entry, evidence))]
+    return [*files, write_whole(_csv(folder, entry), _data(entry, evidence))]
 
 
 def _is_shown(entry: Entry, evidence: Evidence, folder: Path) -> bool:

@@ -91,8 +91,9 @@ class Command:
                 _kill(process)
 
     def _run(self, words: list[str], todo: Measurement, stdout: IO[bytes], stderr: IO[bytes]) -> int | None:
-        """Runs it to its end and returns its exit code, None if it took too long. Files, since a pipe would wait for whoever
-        inherited it.
+        """Runs it to its end and returns its exit code, None if it took too long.
+
+        The output goes to files, since a pipe would wait for whoever inherited it.
         """
         names = {"PARETOPICK_OPTION": todo.option, "PARETOPICK_NUMBER": str(todo.number), "PARETOPICK_ROUND": str(todo.round)}
         with self._turn:

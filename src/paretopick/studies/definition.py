@@ -24,6 +24,9 @@ LARGEST_VALUE = 1e150
 PolicyChoice = str | tuple[str, Mapping[str, Any]]
 """A policy by name, or its name with its options."""
 
+Values = Mapping[str, Any] | Sequence[Any]
+"""One measurement, by name of the metric or in the order of the metrics."""
+
 Scale = str | Mapping[str, float]
 """``"noise"``, ``"raw"``, or what each metric is divided by."""
 
@@ -78,7 +81,7 @@ class Definition:
         """Returns the number of an option, from its name."""
         return self.options.index(check_choice(option, self.options, "option"))
 
-    def values(self, given: Mapping[str, Any] | Sequence[Any]) -> list[float]:
+    def values(self, given: Values) -> list[float]:
         """Returns one measurement as floats in the order of the metrics, or says by name what is wrong with it."""
         names = list(self.metrics)
         if isinstance(given, Mapping):

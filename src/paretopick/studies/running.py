@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import check_integer
@@ -73,13 +74,10 @@ def identify(
     ('a', 'b')
     """
     given = list(options.items() if isinstance(options, Mapping) else options)
-    if isinstance(policy, str):
-        policy = policy, {}
-    if policy[0] == "apt" and isinstance(workers, int):
-        policy = policy[0], {"batch": max(workers, 1), **policy[1]}
     table = options if isinstance(options, Mapping) else given
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
-    study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage)
+    batch = workers if isinstance(workers, int) else 1
+    study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
     originals = definition.options if isinstance(options, Mapping) else given
     as_given = dict(zip(definition.options, originals, strict=True))
     alone = storage is None and workers == 1 and not processes
@@ -94,16 +92,37 @@ def identify(
     )
 
 
-def create_or_open(name: str, definition: Definition, storage: str | os.PathLike[str] | Storage | None) -> Study:
-    """Returns the study of that name, created if it is not there; refuses one that is about something else."""
+def create_or_open(
+    name: str, definition: Definition, storage: str | os.PathLike[str] | Storage | None, *, batch: int = 1
+) -> Study:
+    """Returns the study of that name, created if it is not there; refuses one that is about something else.
+
+    Args:
+        name: of the study.
+        definition: what it is about. ``apt`` goes on with a budget that is larger than before.
+        storage: as for ``Study.create``.
+        batch: of a new study with ``apt``, if its definition does not say.
+    """
     database = opened(storage)
-    stored = database.create(check_name(name, "study"), definition.to_dict())
-    study = Study(database, stored or database.find(name))
-    if differences := study.definition.differences(definition):
+    check_name(name, "study")
+    grows, says_batch = definition.policy == "apt", "batch" in definition.policy_options
+    if grows and not says_batch:
+        definition = replace(definition, policy_options={**definition.policy_options, "batch": max(batch, 1)})
+    stored = database.create(name, definition.to_dict())
+    if stored is not None:
+        return Study(database, stored)
+    study = Study(database, database.find(name))
+    wanted = definition
+    if grows and study.definition.policy == "apt":
+        options = wanted.policy_options if says_batch else study.definition.policy_options
+        wanted = replace(wanted, budget=study.definition.budget, policy_options=options)
+    if differences := study.definition.differences(wanted):
         raise InvalidInput(
             f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
             "Choose another name, or other storage."
         )
+    if definition.budget > study.budget:
+        study.extend_budget(definition.budget)
     return study
 
 

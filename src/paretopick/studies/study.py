@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import builtins
-import heapq
 import os
 import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import check_budget, check_integer, check_real
-from paretopick.errors import AlreadyTold, InvalidInput, NotDue
-from paretopick.events import Event, Lease
+from paretopick._arrays import check_integer
+from paretopick.errors import InvalidInput
+from paretopick.events import Event
 from paretopick.studies.course import Course
-from paretopick.studies.definition import Definition, PolicyChoice, Scale, check_name, define
+from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
+from paretopick.studies.desk import Desk
 from paretopick.studies.verdicts import ParetoResult, judge
 from paretopick.studies.views import measurements, status
 
@@ -158,24 +157,10 @@ class Study:
         """
         n = check_integer(n, "n", minimum=0)
         check_name(worker, "worker")
-        with self._writing() as transaction:
-            expires = None if lease is None else transaction.now + check_real(lease, "lease", above=0.0)
-            out = self._out(transaction)
-            again = [held for held in out if held.worker == worker]
-            again += [held for held in out if held.worker != worker and _is_over(held, transaction.now)]
-            again = again[:n]
-            transaction.change_leases([held.number for held in again], worker=worker, expires=expires)
-            arms = self._next_arms(n - len(again), Counter(held.arm for held in out))
-            in_round = self._course.policy.round
-            new = [
-                Lease(number, arm, in_round, worker, expires, withdrawn=False)
-                for number, arm in zip(transaction.new_numbers(len(arms)), arms, strict=True)
-            ]
-            transaction.hand_out(new)
-        return [
-            Measurement(held.number, self.options[held.arm], held.round, self.definition.settings[held.arm], expires)
-            for held in (*again, *new)
-        ]
+        with self._writing() as desk:
+            leases = desk.hand_out(n, worker, lease)
+        names, settings = self.options, self.definition.settings
+        return [Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires) for out in leases]
 
     def tell(self, number: int, values: Mapping[str, Any] | Sequence[Any]) -> None:
         """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
@@ -185,8 +170,8 @@ class Study:
             values: by name of the metric, or in the order of the metrics.
         """
         row = self.definition.values(values)
-        with self._writing() as transaction:
-            self._tell(transaction, check_integer(number, "number"), row)
+        with self._writing() as desk:
+            desk.tell(check_integer(number, "number"), row)
 
     def fail(self, number: int, why: str, *, output: str | None = None) -> None:
         """Keeps that a measurement could not be made; its option stays due, under a new number.
@@ -197,14 +182,76 @@ class Study:
             output: what else may help to find the cause.
         """
         details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
-        with self._writing() as transaction:
-            self._fail(transaction, check_integer(number, "number"), details)
+        with self._writing() as desk:
+            desk.fail(check_integer(number, "number"), details)
+
+    def void(self, number: int, why: str) -> None:
+        """Takes a measurement back that turned out to be wrong.
+
+        In the open round its option is due again. After that its values leave the means, but what was decided stands.
+
+        Args:
+            number: of a measurement that was told.
+            why: in a sentence.
+        """
+        with self._writing() as desk:
+            desk.void(check_integer(number, "number"), _text(why))
+
+    def retire(self, option: str, why: str) -> None:
+        """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
+
+        Args:
+            option: its name.
+            why: in a sentence.
+        """
+        arm = self.definition.arm(option)
+        with self._writing() as desk:
+            desk.retire(arm, _text(why))
+
+    def extend(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
+        """Gives a worker more time for measurements that take long; call it before the lease runs out.
+
+        Returns:
+            Those of the numbers that are still with the worker. The others were told, or others have them now.
+        """
+        with self._writing() as desk:
+            return desk.renew(numbers, worker, lease)
+
+    def release(self, *numbers: int, worker: str = "main") -> None:
+        """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers."""
+        with self._writing() as desk:
+            desk.take_back(numbers, worker)
+
+    def extend_budget(self, budget: int) -> None:
+        """Allows more measurements, up to a new budget: for ``apt``, whose rounds are not planned ahead.
+
+        Args:
+            budget: the new one, all measurements so far included.
+        """
+        with self._writing() as desk:
+            desk.extend_budget(budget)
+
+    def add(self, measurements: Iterable[tuple[str, Values]], *, source: str = "") -> builtins.list[int]:
+        """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
+
+        They count as soon as their options are due, now or in a later round, instead of new ones.
+
+        Args:
+            measurements: pairs of an option and its values.
+            source: where they come from, the digest of a file for instance; the same source is refused the second time.
+
+        Returns:
+            The numbers that they got.
+        """
+        rows = self._rows(measurements)
+        with self._writing() as desk:
+            return desk.add(rows, source)
 
     def record(
         self,
-        told: Mapping[int, Mapping[str, Any] | Sequence[Any]],
+        told: Mapping[int, Values],
         failed: Mapping[int, str],
-        added: Sequence[tuple[str, Mapping[str, Any] | Sequence[Any]]] = (),
+        added: Iterable[tuple[str, Values]] = (),
         *,
         options: Mapping[int, str] | None = None,
         source: str = "",
@@ -219,96 +266,15 @@ class Study:
             source: for ``add``.
         """
         rows = {check_integer(number, "number"): self.definition.values(values) for number, values in told.items()}
-        new = self._checked(added)
-        with self._writing() as transaction:
+        new = self._rows(added)
+        with self._writing() as desk:
             for number, option in (options or {}).items():
-                self._check_option(transaction, number, option)
-            known: dict[tuple[int, int], float] = {}
+                desk.check_option(number, option)
             for number, row in rows.items():
-                self._tell(transaction, number, row, known)
+                desk.tell(number, row)
             for number, why in failed.items():
-                self._fail(transaction, check_integer(number, "number"), {"why": _text(why)})
-            self._add(transaction, new, source, known)
-
-    def void(self, number: int, why: str) -> None:
-        """Takes a measurement back that turned out to be wrong.
-
-        In the open round its option is due again. After that its values leave the means, but what was decided stands.
-
-        Args:
-            number: of a measurement that was told.
-            why: in a sentence.
-        """
-        with self._writing() as transaction:
-            lease = transaction.lease(check_integer(number, "number"))
-            if lease is not None:
-                raise NotDue(f"measurement {number} was not told yet; report it with fail() if it cannot be made.")
-            told, *rest = self._past(transaction, number)
-            if rest or told.kind != "told":
-                raise NotDue(f"measurement {number} was {(rest or [told])[-1].kind} already.")
-            transaction.append([told._replace(kind="voided", details={"why": _text(why)})])
-
-    def retire(self, option: str, why: str) -> None:
-        """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
-
-        Args:
-            option: its name.
-            why: in a sentence.
-        """
-        arm = self.definition.arm(option)
-        with self._writing() as transaction:
-            if arm in self._course.retired:
-                raise InvalidInput(f"option {option!r} was retired already: {self._course.retired[arm]}")
-            transaction.append([Event(0, "retired", arm=arm, details={"why": _text(why)})])
-
-    def extend(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
-        """Gives a worker more time for measurements that take long; call it before the lease runs out.
-
-        Returns:
-            Those of the numbers that are still with the worker. The others were told, or others have them now.
-        """
-        with self._writing() as transaction:
-            expires = None if lease is None else transaction.now + check_real(lease, "lease", above=0.0)
-            mine = [held.number for held in transaction.leases() if held.worker == worker and held.number in numbers]
-            transaction.change_leases(mine, expires=expires)
-        return mine
-
-    def release(self, *numbers: int, worker: str = "main") -> None:
-        """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers."""
-        with self._writing() as transaction:
-            mine = [held.number for held in transaction.leases() if held.worker == worker and held.number in numbers]
-            transaction.drop_leases(mine)
-
-    def extend_budget(self, budget: int) -> None:
-        """Allows more measurements, up to a new budget: for ``apt``, whose rounds are not planned ahead.
-
-        Args:
-            budget: the new one, all measurements so far included.
-        """
-        with self._writing() as transaction:
-            if self.definition.policy != "apt":
-                self._course.policy.extend(budget)  # which says why not
-            if check_budget(budget) < self._course.budget:
-                raise InvalidInput(f"budget={budget} is less than the {self._course.budget} that the study has already.")
-            transaction.append([Event(0, "extended", details={"budget": int(budget)})])
-
-    def add(
-        self, measurements: Iterable[tuple[str, Mapping[str, Any] | Sequence[Any]]], *, source: str = ""
-    ) -> builtins.list[int]:
-        """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
-
-        They count as soon as their options are due, now or in a later round, instead of new ones.
-
-        Args:
-            measurements: pairs of an option and its values.
-            source: where they come from, the digest of a file for instance; the same source is refused the second time.
-
-        Returns:
-            The numbers that they got.
-        """
-        rows = self._checked(measurements)
-        with self._writing() as transaction:
-            return self._add(transaction, rows, source, {})
+                desk.fail(check_integer(number, "number"), {"why": _text(why)})
+            desk.add(new, source)
 
     def result(self) -> ParetoResult:
         """Returns which options are Pareto-optimal, as far as can be said now."""
@@ -351,8 +317,11 @@ class Study:
                 self._catch_up(transaction)
             return self._course
 
+    def _rows(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[tuple[int, builtins.list[float]]]:
+        return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
+
     @contextmanager
-    def _writing(self) -> Iterator[Transaction]:
+    def _writing(self) -> Iterator[Desk]:
         """A transaction that knows what everybody has done so far; what it appends is applied when it is stored.
 
         If the database fails at the very end, nobody knows whether it was stored: whoever reads next will see.
@@ -363,7 +332,7 @@ class Study:
                 if self._course.position - self._checkpoint >= CHECKPOINT_EVERY:
                     transaction.keep_checkpoint(self._course.position, self._course.to_dict())
                     self._checkpoint = self._course.position
-                yield transaction
+                yield Desk(self._course, transaction)
             self._apply(transaction.appended)
 
     def _catch_up(self, transaction: Transaction) -> None:
@@ -380,129 +349,6 @@ class Study:
         self._course.apply(events)
         self._torn = False
 
-    def _next_arms(self, n: int, out: Counter[int]) -> builtins.list[int]:
-        """The options that are due and not out, those first of which the most is missing."""
-        missing = [(out[arm] - due, arm) for arm, due in enumerate(self._course.policy.due.tolist()) if due > out[arm]]
-        heapq.heapify(missing)
-        arms: builtins.list[int] = []
-        while missing and len(arms) < n:
-            rest, arm = missing[0]
-            arms.append(arm)
-            if rest < -1:
-                heapq.heapreplace(missing, (rest + 1, arm))
-            else:
-                heapq.heappop(missing)
-        return arms
-
-    def _out(self, transaction: Transaction) -> builtins.list[Lease]:
-        """What is out and waited for. If options are no longer due so often, waiting for the newest ends here."""
-        free = self._course.policy.due.tolist()
-        out = []
-        for lease in transaction.leases():
-            if not lease.withdrawn:
-                free[lease.arm] -= 1
-                if free[lease.arm] < 0:
-                    transaction.change_leases([lease.number], withdrawn=True)
-                else:
-                    out.append(lease)
-        return out
-
-    def _tell(
-        self,
-        transaction: Transaction,
-        number: int,
-        row: Sequence[float],
-        known: dict[tuple[int, int], float] | None = None,
-    ) -> None:
-        lease = transaction.lease(number)
-        if lease is None:
-            self._refuse_unless_told(transaction, number, row)
-            return
-        self._check_exact(lease.arm, row, {} if known is None else known)
-        transaction.drop_leases([number])
-        transaction.append([Event(0, "told", number, lease.arm, lease.round, row, worker=lease.worker)])
-
-    def _fail(self, transaction: Transaction, number: int, details: Mapping[str, Any]) -> None:
-        lease = transaction.lease(number)
-        if lease is None:
-            past = self._past(transaction, number)
-            if past[-1].kind != "failed":
-                raise NotDue(f"measurement {number} was {past[-1].kind} already; void() it if it was wrong.")
-            return
-        transaction.drop_leases([number])
-        transaction.append([Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker)])
-
-    def _checked(
-        self, measurements: Iterable[tuple[str, Mapping[str, Any] | Sequence[Any]]]
-    ) -> builtins.list[tuple[int, builtins.list[float]]]:
-        return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
-
-    def _add(
-        self,
-        transaction: Transaction,
-        rows: Sequence[tuple[int, Sequence[float]]],
-        source: str,
-        known: dict[tuple[int, int], float],
-    ) -> builtins.list[int]:
-        if not rows:
-            return []
-        if source and any((event.details or {}).get("source") == source for event in transaction.events(kind="imported")):
-            raise InvalidInput(f"the measurements of {source} were added before; added twice, they would count twice.")
-        numbers = transaction.new_numbers(len(rows))
-        for arm, row in rows:
-            self._check_exact(arm, row, known)
-        new = [Event(0, "told", number, arm, measured=row) for number, (arm, row) in zip(numbers, rows, strict=True)]
-        transaction.append([Event(0, "imported", details={"source": source, "measurements": len(rows)}), *new])
-        return [*numbers]
-
-    def _check_option(self, transaction: Transaction, number: int, option: str) -> None:
-        """Refuses a number that stands beside another option than it was handed out for: a row has slipped."""
-        lease = transaction.lease(number)
-        arm = self._past(transaction, number)[0].arm if lease is None else lease.arm
-        if arm is not None and self.options[arm] != option:
-            raise InvalidInput(
-                f"measurement {number} is of {self.options[arm]!r}, and not of {option!r}; have rows been mixed up?"
-            )
-
-    def _check_exact(self, arm: int, row: Sequence[float], known: dict[tuple[int, int], float]) -> None:
-        """Refuses another value of an exact metric than before; ``known`` are those of this transaction."""
-        for metric, name in enumerate(self.metrics):
-            if name in self.definition.exact:
-                before = known.setdefault((arm, metric), self._exact_value(arm, metric, row))
-                if row[metric] != before:
-                    raise InvalidInput(
-                        f"metric {name!r} of option {self.options[arm]!r} is {row[metric]:.15g} and was {before:.15g} before; "
-                        "an exact metric never changes, so one of them is wrong, or the metric is not exact."
-                    )
-
-    def _exact_value(self, arm: int, metric: int, row: Sequence[float]) -> float:
-        before = self._course.exact_value(arm, metric)
-        return row[metric] if before is None else before
-
-    def _past(self, transaction: Transaction, number: int) -> builtins.list[Event]:
-        """What happened to a measurement that is not out; refuses numbers that never were."""
-        past = transaction.events(number=number)
-        if not past:
-            known = transaction.next_number - 1
-            given = "was given back" if 1 <= number <= known else "was never handed out"
-            raise NotDue(f"measurement {number} {given}; ask() hands out numbers, and the last one was {known}.")
-        return past
-
-    def _refuse_unless_told(self, transaction: Transaction, number: int, row: Sequence[float]) -> None:
-        """A measurement that is not out: told the same before it is harmless, and anything else is refused."""
-        past = self._past(transaction, number)
-        kinds = [event.kind for event in past]
-        if kinds == ["told"]:
-            if list(past[0].measured or ()) == list(row):
-                return
-            before = ", ".join(f"{name}={value:.15g}" for name, value in zip(self.metrics, past[0].measured or (), strict=True))
-            raise AlreadyTold(
-                f"measurement {number} was already told {before}; telling it other values would lose data. "
-                "void() it first if it was wrong."
-            )
-        why = (past[-1].details or {}).get("why", "")
-        raise NotDue(f"measurement {number} was {kinds[-1]} ({why}); ask() for a new one.")
-
 
 def opened(storage: str | os.PathLike[str] | Storage | None) -> Storage:
     """Returns a database, opened if it is not; None is that of the environment, or ``paretopick.db`` in the working folder."""
@@ -511,10 +357,6 @@ def opened(storage: str | os.PathLike[str] | Storage | None) -> Storage:
     if isinstance(storage, Storage):
         return storage
     return Storage(os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else storage)
-
-
-def _is_over(lease: Lease, now: float) -> bool:
-    return lease.expires is not None and lease.expires <= now
 
 
 def _text(why: str) -> str:

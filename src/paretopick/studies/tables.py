@@ -35,43 +35,40 @@ class Imported:
 def read_table(path: str | os.PathLike[str]) -> list[dict[str, str]]:
     """Returns the rows of a CSV file by the names in its first line.
 
-    As spreadsheets write them: separated by commas, semicolons or tabs, with or without a byte order mark. Empty lines are skipped.
+    As spreadsheets write them: separated by commas, semicolons or tabs, with or without a byte order mark, with empty lines.
     """
     content = _content(path)
+    here = os.fspath(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput(f"{os.fspath(path)} is not a text in UTF-8; save it as CSV in that encoding.") from None
+        raise InvalidInput(f"{here} is not a text in UTF-8; save it as CSV in that encoding.") from None
     head = text.partition("\n")[0]
     separator = max(",;\t", key=head.count)
     lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if any(map(str.strip, line))]
     if not lines:
-        raise InvalidInput(f"{os.fspath(path)} is empty; its first line must name the columns.")
+        raise InvalidInput(f"{here} is empty; its first line must name the columns.")
     header = [name.strip() for name in lines[0]]
     for name in header:
         if not name or header.count(name) > 1:
-            raise InvalidInput(
-                f"{os.fspath(path)} has {_times(header.count(name), name)} in its first line; name every column once."
-            )
+            raise InvalidInput(f"{here} has {_times(header.count(name), name)} in its first line; name every column once.")
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(header):
-            raise InvalidInput(
-                f"{os.fspath(path)}, row {number}, has {len(line)} cells; the first line names {len(header)} columns."
-            )
+            raise InvalidInput(f"{here}, row {number}, has {len(line)} cells; the first line names {len(header)} columns.")
     decimal_comma = separator != ","
     return [{name: _cell(cell, decimal_comma) for name, cell in zip(header, line, strict=True)} for line in lines[1:]]
 
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     """Returns options and their settings from a table: names are in the column ``option``, or else in the first."""
-    rows = read_table(path)
+    here, rows = os.fspath(path), read_table(path)
     if not rows:
-        raise InvalidInput(f"{os.fspath(path)} has no options; give each a row.")
+        raise InvalidInput(f"{here} has no options; give each a row.")
     key = "option" if "option" in rows[0] else next(iter(rows[0]))
     names = [row[key] for row in rows]
     for name in names:
         if names.count(name) > 1:
-            raise InvalidInput(f"option {name!r} is in {os.fspath(path)} twice; every option needs a name of its own.")
+            raise InvalidInput(f"option {name!r} is in {here} twice; every option needs a name of its own.")
     return {row[key]: {column: cell for column, cell in row.items() if column != key} for row in rows}
 
 

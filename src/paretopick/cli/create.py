@@ -1,0 +1,61 @@
+"""``paretopick create``: a new study, to be measured by whoever asks."""
+
+from __future__ import annotations
+
+import shlex
+
+from paretopick.cli.arguments import Json, policy_spec, split_at_commas
+from paretopick.cli.output import print_json
+from paretopick.cli.studying import (
+    BudgetChoice,
+    ExactChoice,
+    MetricsChoice,
+    Name,
+    OptionsChoice,
+    Policy,
+    ScaleChoice,
+    Storage,
+    metrics_from,
+    options_from,
+    scale_from,
+)
+from paretopick.errors import InvalidInput
+from paretopick.studies import Study
+
+NAME = "create"
+EXAMPLE = "paretopick create boosters --options a,b,c --metrics response:max,price:min --budget 60"
+
+
+def command(
+    name: Name,
+    options: OptionsChoice = None,
+    metrics: MetricsChoice = None,
+    budget: BudgetChoice = None,
+    policy: Policy = "ege-sr",
+    exact: ExactChoice = "",
+    scale: ScaleChoice = "noise",
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Create a study: a list of options, metrics with goals, and a budget of measurements.
+
+    Then measure what "ask" or "sheet" hand out, and give it back with "tell" or "import".
+    """
+    if options is None or metrics is None or budget is None:
+        raise InvalidInput("a study needs --options, --metrics and --budget; see paretopick create --help for an example.")
+    study = Study.create(
+        name,
+        options=options_from(options),
+        metrics=metrics_from(metrics),
+        budget=budget,
+        policy=policy_spec(policy),
+        scale=scale_from(scale),
+        exact=[part.strip() for part in split_at_commas([exact])],
+        storage=storage,
+    )
+    state = study.status()
+    if as_json:
+        print_json(state)
+        return
+    print(f"Created {name!r} in {state['storage']}: {len(study.options)} options, {state['planned']} measurements planned.")
+    print(f"What to measure: paretopick ask {shlex.quote(name)}, or a whole round: paretopick sheet {shlex.quote(name)}")

@@ -1,0 +1,39 @@
+"""``paretopick import``: a sheet that was filled in, or measurements made before the study."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paretopick.cli.arguments import Json
+from paretopick.cli.output import print_json
+from paretopick.cli.studying import Name, Storage
+from paretopick.cli.tell import report
+from paretopick.studies import Study
+from paretopick.studies.tables import import_table
+
+NAME = "import"
+EXAMPLE = "paretopick import boosters filled.csv"
+
+
+def command(
+    name: Name,
+    file: Annotated[Path, typer.Argument(help="A CSV file with a column for every metric.", show_default=False)],
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Read measurements from a CSV file: a sheet that was filled in, or what was measured before the study.
+
+    Rows with a number are what came out of that measurement; rows with an option alone count as soon as it is due. All rows are
+    taken, or none if one is wrong; rows without values are left for later.
+    """
+    study = Study.open(name, storage=storage)
+    imported = import_table(study, file)
+    if as_json:
+        print_json({"imported": asdict(imported), **study.status()})
+        return
+    counts = f"{imported.told} told, {imported.added} made before, {imported.failed} failed, {imported.empty} still empty"
+    report(study, f"Read {file}: {counts}", as_json=False)

@@ -1,0 +1,156 @@
+"""``paretopick run``: measure until the study is done."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paretopick.cli.arguments import Json, policy_spec, split_at_commas
+from paretopick.cli.output import print_json, study_bar
+from paretopick.cli.studying import (
+    BudgetChoice,
+    ExactChoice,
+    MetricsChoice,
+    OptionsChoice,
+    Policy,
+    ScaleChoice,
+    Storage,
+    metrics_from,
+    options_from,
+    print_result,
+    scale_from,
+)
+from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.studies import run_study
+from paretopick.studies.definition import define
+from paretopick.studies.files import StudyFile, read_study
+from paretopick.studies.running import RETRIES, create_or_open
+
+NAME = "run"
+EXAMPLE = "paretopick run --options 1,2,3 --metrics size:min --budget 12 -- echo size={option}"
+
+
+def command(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE.toml | -- COMMAND...", help="The file of a study, or what measures {option}.", show_default=False
+        ),
+    ] = None,
+    options: OptionsChoice = None,
+    metrics: MetricsChoice = None,
+    budget: BudgetChoice = None,
+    name: Annotated[str | None, typer.Option(help="Of the study.  [default: that of the command]", show_default=False)] = None,
+    policy: Policy = "ege-sr",
+    exact: ExactChoice = "",
+    scale: ScaleChoice = "noise",
+    shell: Annotated[bool, typer.Option("--shell", help="Have the command read by a shell; values are put in quotes.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="How many measure at the same time.  [default: 1]", show_default=False)
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds after which a measurement is stopped.  [default: never]", show_default=False)
+    ] = None,
+    retries: Annotated[
+        int | None,
+        typer.Option(help=f"How often an option may fail again in a row.  [default: {RETRIES}]", show_default=False),
+    ] = None,
+    worker: Annotated[
+        str | None, typer.Option(help="A name, under which open measurements are found again.", show_default=False)
+    ] = None,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Measure until the study is done: creates it, or goes on with it.
+
+    The command prints one JSON object or lines name=value. {option} and any column of the table of options are replaced, without
+    a shell in between. Run it several times, on several machines, to have more workers.
+    """
+    inline = options is not None or metrics is not None or budget is not None
+    told = (
+        _inline(what or [], options, metrics, budget, name, policy, exact, scale, shell)
+        if inline
+        else _from_file(what or [], name, policy, exact, scale, shell)
+    )
+    measure = told.measure(timeout)
+    size = workers or told.workers or 1
+    study = create_or_open(told.name, told.definition, storage, batch=size)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be asked to stop is like Ctrl-C
+    try:
+        with study_bar(study) as watch:
+            result = run_study(
+                study,
+                measure,
+                workers=size,
+                retries=next(given for given in (retries, told.retries, RETRIES) if given is not None),
+                worker=worker,
+                watch=watch,
+                abandon=measure.stop,
+            )
+    except KeyboardInterrupt:
+        print(f"Interrupted with {study.used} of {study.budget} measurements. Go on with: {_again()}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    except MeasuringFailed as problem:
+        here = "" if storage is None else f" --storage {shlex.quote(storage)}"
+        quoted = shlex.quote(study.name)
+        raise MeasuringFailed(
+            f"{problem}\nIts output: paretopick export {quoted}{here} --json\n"
+            f"Go on with: {_again()}\nOr without it: paretopick retire {quoted} OPTION REASON{here}"
+        ) from None
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        print_result(result)
+
+
+def _from_file(what: list[str], name: str | None, policy: str, exact: str, scale: str, shell: bool) -> StudyFile:
+    if len(what) != 1:
+        raise InvalidInput(
+            "say what to run: paretopick run study.toml, or --options, --metrics and --budget and a command after --."
+        )
+    if name is not None or policy != "ege-sr" or exact or scale != "noise" or shell:
+        raise InvalidInput(f"--name, --policy, --exact, --scale and --shell go with --options; write them into {what[0]}.")
+    return read_study(what[0])
+
+
+def _inline(
+    words: list[str],
+    options: str | None,
+    metrics: str | None,
+    budget: int | None,
+    name: str | None,
+    policy: str,
+    exact: str,
+    scale: str,
+    shell: bool,
+) -> StudyFile:
+    if options is None or metrics is None or budget is None:
+        raise InvalidInput("a study without a file needs --options, --metrics and --budget, and the command after --.")
+    definition = define(
+        options=options_from(options),
+        metrics=metrics_from(metrics),
+        budget=budget,
+        policy=policy_spec(policy),
+        scale=scale_from(scale),
+        exact=[part.strip() for part in split_at_commas([exact])],
+    )
+    program = shlex.split(words[0])[0] if shell and words and words[0].strip() else words[0] if words else ""
+    return StudyFile(
+        name=name or Path(program).stem or "study",
+        definition=definition,
+        command=tuple(words),
+        shell=shell,
+        folder=Path("."),
+        timeout=None,
+        retries=None,
+        workers=None,
+    )
+
+
+def _again() -> str:
+    return shlex.join(["paretopick", *sys.argv[1:]])

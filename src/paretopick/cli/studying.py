@@ -1,0 +1,129 @@
+"""What the verbs of studies share: which database, which study, and how a result is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from paretopick.cli.arguments import split_at_commas
+from paretopick.cli.output import print_table, text
+from paretopick.errors import InvalidInput
+from paretopick.studies import ParetoResult, Study
+from paretopick.studies.tables import read_options
+
+Storage = Annotated[
+    str | None,
+    typer.Option(
+        help="The database: sqlite:///FILE, a file name, or postgresql://USER@HOST/NAME.  [default: $PARETOPICK_STORAGE, or "
+        "paretopick.db in the working folder]",
+        show_default=False,
+    ),
+]
+Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.", show_default=False)]
+Number = Annotated[int, typer.Argument(help="Of the measurement, as ask or the sheet gave it.", show_default=False)]
+Worker = Annotated[str, typer.Option(help="Who asks; workers that run side by side need different names.")]
+Policy = Annotated[str, typer.Option("--policy", help="Who is next; see: paretopick show policies")]
+
+OptionsChoice = Annotated[
+    str | None,
+    typer.Option("--options", help="Their names, separated by commas, or a CSV file with a row for each.", show_default=False),
+]
+MetricsChoice = Annotated[
+    str | None, typer.Option("--metrics", help="Names and goals, such as time:min,quality:max.", show_default=False)
+]
+BudgetChoice = Annotated[int | None, typer.Option("--budget", help="The most measurements that count.", show_default=False)]
+ExactChoice = Annotated[str, typer.Option("--exact", help="Metrics without noise, a price for instance, separated by commas.")]
+ScaleChoice = Annotated[
+    str, typer.Option("--scale", help="Compare metrics in units of their noise, raw, or of what you say: time=0.1,size=20.")
+]
+
+ORDER = ("pareto", "undecided", "dominated", "retired")
+
+
+def options_from(given: str) -> Sequence[str] | Mapping[str, Mapping[str, Any]]:
+    """Names from a list, or names and settings from a file."""
+    return read_options(given) if given.lower().endswith(".csv") else [name.strip() for name in split_at_commas([given])]
+
+
+def metrics_from(given: str) -> dict[str, str]:
+    """``time:min,quality:max`` taken apart."""
+    metrics: dict[str, str] = {}
+    for part in split_at_commas([given]):
+        name, _, goal = part.rpartition(":")
+        if name.strip() in metrics:
+            raise InvalidInput(f"--metrics {given} has {name.strip()!r} twice.")
+        if goal.strip() not in ("min", "max") or not name.strip():
+            raise InvalidInput(f"{part!r} in --metrics {given} is not NAME:min or NAME:max.")
+        metrics[name.strip()] = goal.strip()
+    return metrics
+
+
+def scale_from(given: str) -> str | dict[str, float]:
+    """``noise``, ``raw``, or ``time=0.1,size=20`` taken apart."""
+    if "=" not in given:
+        return given
+    return number_pairs(split_at_commas([given]), f"--scale {given}")
+
+
+def number_pairs(texts: Sequence[str], where: str) -> dict[str, float]:
+    """``name=value`` pairs, each name once."""
+    pairs: dict[str, float] = {}
+    for pair in texts:
+        name, equals, number = (part.strip() for part in pair.rpartition("="))
+        if not equals or not name:
+            raise InvalidInput(f"{pair!r} in {where} is not NAME=NUMBER.")
+        if name in pairs:
+            raise InvalidInput(f"{name!r} is in {where} twice.")
+        try:
+            pairs[name] = float(number)
+        except ValueError:
+            raise InvalidInput(f"{pair!r} in {where} does not end in a number.") from None
+    return pairs
+
+
+def print_result(result: ParetoResult) -> None:
+    """Prints the options, the Pareto-optimal ones first, and what else one should know."""
+    last = result.round + 1
+    rows = sorted(result.options, key=lambda row: (ORDER.index(row.status), -(row.left_in_round or last)))
+    noisy = [name for name in result.metrics if name not in result.exact]
+    print_table(
+        ["option", "status", "measured", *_columns(result.metrics, noisy), "left in"],
+        (
+            [
+                row.option,
+                row.status,
+                row.measurements,
+                *(
+                    cell
+                    for name in result.metrics
+                    for cell in ((row.means[name], _error(row.standard_errors[name])) if name in noisy else (row.means[name],))
+                ),
+                f"round {row.left_in_round}" if row.left_in_round else "stayed" if row.measurements else "",
+            ]
+            for row in rows
+        ),
+    )
+    print()
+    for note in result.notes:
+        print(f"Note: {note}")
+    print(result)
+
+
+def print_studies(names: Sequence[str], storage: str | None) -> list[dict[str, Any]]:
+    """Prints a line for each study, and returns their states."""
+    states = [Study.open(name, storage=storage).status() for name in names]
+    print_table(
+        ["study", "used", "budget", "options", "active", "done"],
+        [[row["study"], row["used"], row["budget"], row["options"], len(row["active"]), row["done"]] for row in states],
+    )
+    return states
+
+
+def _columns(metrics: Mapping[str, str], noisy: Sequence[str]) -> list[str]:
+    return [column for name in metrics for column in ((name, "±") if name in noisy else (name,))]
+
+
+def _error(value: float | None) -> str:
+    return "" if value is None else text(float(f"{value:.2g}"))

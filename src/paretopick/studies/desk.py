@@ -1,0 +1,198 @@
+"""The desk where work is handed out and results are taken in: the rules of a study, at a moment when nobody else can write."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paretopick._arrays import check_budget, check_real
+from paretopick.errors import AlreadyTold, InvalidInput, NotDue
+from paretopick.events import Event, Lease
+from paretopick.studies.course import Course
+
+if TYPE_CHECKING:
+    from paretopick.storage import Transaction
+
+
+class Desk:
+    """What can be done with a study in one transaction; everything is checked before anything is written.
+
+    Args:
+        course: what follows from the events so far.
+        transaction: that has the study to itself.
+    """
+
+    def __init__(self, course: Course, transaction: Transaction) -> None:
+        self.course = course
+        self.transaction = transaction
+        self._exact_values: dict[tuple[int, int], float] = {}
+        """Of exact metrics, by option and metric, as they came up in this transaction."""
+
+    def hand_out(self, n: int, worker: str, seconds: float | None) -> list[Lease]:
+        """Returns up to ``n`` leases: those that the worker has, then those that ran out, then new ones."""
+        expires = self._end(seconds)
+        out = self._out()
+        again = [lease for lease in out if lease.worker == worker]
+        again += [lease for lease in out if lease.worker != worker and self._is_over(lease)]
+        again = [lease._replace(worker=worker, expires=expires) for lease in again[:n]]
+        self.transaction.change_leases([lease.number for lease in again], worker=worker, expires=expires)
+        arms = self._next_arms(n - len(again), Counter(lease.arm for lease in out))
+        numbers = self.transaction.new_numbers(len(arms))
+        asked_in = self.course.policy.round
+        new = [Lease(number, arm, asked_in, worker, expires, False) for number, arm in zip(numbers, arms, strict=True)]
+        self.transaction.hand_out(new)
+        return again + new
+
+    def tell(self, number: int, row: Sequence[float]) -> None:
+        """Takes in what came out of a measurement; the same as before is harmless, and anything else is refused."""
+        lease = self.transaction.lease(number)
+        if lease is None:
+            self._refuse_unless_told(number, row)
+            return
+        self._check_exact(lease.arm, row)
+        self.transaction.drop_leases([number])
+        self.transaction.append([Event(0, "told", number, lease.arm, lease.round, row, worker=lease.worker)])
+
+    def fail(self, number: int, details: Mapping[str, Any]) -> None:
+        """Takes in that a measurement could not be made."""
+        lease = self.transaction.lease(number)
+        if lease is None:
+            kind = self._past(number)[-1].kind
+            if kind != "failed":
+                raise NotDue(f"measurement {number} was {kind} already; void() it if it was wrong.")
+            return
+        self.transaction.drop_leases([number])
+        self.transaction.append([Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker)])
+
+    def void(self, number: int, why: str) -> None:
+        """Takes a measurement back."""
+        if self.transaction.lease(number) is not None:
+            raise NotDue(f"measurement {number} was not told yet; report it with fail() if it cannot be made.")
+        told, *rest = self._past(number)
+        if rest or told.kind != "told":
+            raise NotDue(f"measurement {number} was {(rest or [told])[-1].kind} already.")
+        self.transaction.append([told._replace(kind="voided", details={"why": why})])
+
+    def retire(self, arm: int, why: str) -> None:
+        """Takes an option out."""
+        if arm in self.course.retired:
+            name = self.course.definition.options[arm]
+            raise InvalidInput(f"option {name!r} was retired already: {self.course.retired[arm]}")
+        self.transaction.append([Event(0, "retired", arm=arm, details={"why": why})])
+
+    def extend_budget(self, budget: int) -> None:
+        """Allows more measurements."""
+        policy = self.course.definition.policy
+        if policy != "apt":
+            raise InvalidInput(
+                f"the rounds of {policy} are planned for the budget of {self.course.budget}; "
+                "only a study with apt can be given more later."
+            )
+        if check_budget(budget) < self.course.budget:
+            raise InvalidInput(f"budget={budget} is less than the {self.course.budget} that the study has already.")
+        self.transaction.append([Event(0, "extended", details={"budget": int(budget)})])
+
+    def add(self, rows: Sequence[tuple[int, Sequence[float]]], source: str) -> list[int]:
+        """Takes in measurements that nobody asked for, and returns their numbers."""
+        if not rows:
+            return []
+        if source and any((event.details or {}).get("source") == source for event in self.transaction.events(kind="imported")):
+            raise InvalidInput(f"the measurements of {source} were added before; added twice, they would count twice.")
+        for arm, row in rows:
+            self._check_exact(arm, row)
+        numbers = self.transaction.new_numbers(len(rows))
+        new = [Event(0, "told", number, arm, measured=row) for number, (arm, row) in zip(numbers, rows, strict=True)]
+        self.transaction.append([Event(0, "imported", details={"source": source, "measurements": len(rows)}), *new])
+        return list(numbers)
+
+    def renew(self, numbers: Collection[int], worker: str, seconds: float | None) -> list[int]:
+        """Gives a worker more time for what it still has, and returns that."""
+        expires = self._end(seconds)
+        mine = self._with(numbers, worker)
+        self.transaction.change_leases(mine, expires=expires)
+        return mine
+
+    def take_back(self, numbers: Collection[int], worker: str) -> None:
+        """Takes measurements from a worker who will not make them."""
+        self.transaction.drop_leases(self._with(numbers, worker))
+
+    def check_option(self, number: int, option: str) -> None:
+        """Refuses a number that stands beside another option than it was handed out for."""
+        lease = self.transaction.lease(number)
+        arm = self._past(number)[0].arm if lease is None else lease.arm
+        name = None if arm is None else self.course.definition.options[arm]
+        if name != option:
+            raise InvalidInput(f"measurement {number} is of {name!r}, and not of {option!r}; have rows been mixed up?")
+
+    def _end(self, seconds: float | None) -> float | None:
+        return None if seconds is None else self.transaction.now + check_real(seconds, "lease", above=0.0)
+
+    def _is_over(self, lease: Lease) -> bool:
+        return lease.expires is not None and lease.expires <= self.transaction.now
+
+    def _with(self, numbers: Collection[int], worker: str) -> list[int]:
+        return [lease.number for lease in self.transaction.leases() if lease.worker == worker and lease.number in numbers]
+
+    def _out(self) -> list[Lease]:
+        """What is out and waited for. If options are no longer due so often, waiting for the newest ends here."""
+        free = self.course.policy.due.tolist()
+        out = []
+        for lease in self.transaction.leases():
+            if not lease.withdrawn:
+                free[lease.arm] -= 1
+                if free[lease.arm] < 0:
+                    self.transaction.change_leases([lease.number], withdrawn=True)
+                else:
+                    out.append(lease)
+        return out
+
+    def _next_arms(self, n: int, out: Counter[int]) -> list[int]:
+        """The options that are due and not out, those first of which the most is missing."""
+        missing = [(out[arm] - due, arm) for arm, due in enumerate(self.course.policy.due.tolist()) if due > out[arm]]
+        heapq.heapify(missing)
+        arms: list[int] = []
+        while missing and len(arms) < n:
+            rest, arm = missing[0]
+            arms.append(arm)
+            if rest < -1:
+                heapq.heapreplace(missing, (rest + 1, arm))
+            else:
+                heapq.heappop(missing)
+        return arms
+
+    def _check_exact(self, arm: int, row: Sequence[float]) -> None:
+        """Refuses another value of an exact metric than before."""
+        definition = self.course.definition
+        for metric, name in enumerate(definition.metrics):
+            if name in definition.exact:
+                before = self.course.exact_value(arm, metric)
+                before = self._exact_values.setdefault((arm, metric), row[metric] if before is None else before)
+                if row[metric] != before:
+                    raise InvalidInput(
+                        f"metric {name!r} of {definition.options[arm]!r} is {row[metric]:.15g} and was {before:.15g} before; "
+                        "an exact metric never changes, so one of them is wrong, or the metric is not exact."
+                    )
+
+    def _past(self, number: int) -> list[Event]:
+        """What happened to a measurement that is not out; refuses numbers that never were."""
+        past = self.transaction.events(number=number)
+        if not past:
+            known = self.transaction.next_number - 1
+            given = "was given back" if 1 <= number <= known else "was never handed out"
+            raise NotDue(f"measurement {number} {given}; ask() hands out numbers, and the last one was {known}.")
+        return past
+
+    def _refuse_unless_told(self, number: int, row: Sequence[float]) -> None:
+        past = self._past(number)
+        if [event.kind for event in past] != ["told"]:
+            why = (past[-1].details or {}).get("why", "")
+            raise NotDue(f"measurement {number} was {past[-1].kind} ({why}); ask() for a new one.")
+        before = list(past[0].measured or ())
+        if before != list(row):
+            shown = ", ".join(f"{name}={value:.15g}" for name, value in zip(self.course.definition.metrics, before, strict=True))
+            raise AlreadyTold(
+                f"measurement {number} was already told {shown}; telling it other values would lose data. "
+                "void() it first if it was wrong."
+            )
