@@ -39,6 +39,8 @@ class Course:
         self.retired: dict[int, str] = {}
         """Options that were taken out, and why."""
         shape = len(definition.options), len(definition.metrics)
+        self._counts: IntArray = np.zeros(shape[0], dtype=np.int64)
+        """How many measurements of each option are in the sums: those that count, and those about to."""
         self._first: FloatArray = np.zeros(shape)
         """The first value of each option, from which the others are counted: variances then lose no digits."""
         self._sums: FloatArray = np.zeros(shape)
@@ -67,17 +69,18 @@ class Course:
 
     def exact_value(self, arm: int, metric: int) -> float | None:
         """Returns what an exact metric of an option is, None before it was told."""
-        if self.policy.counts[arm]:
+        if self._counts[arm]:
             return float(self._first[arm, metric])
         return self._kept[arm][0][1][metric] if self._kept.get(arm) else None
 
     def variances(self) -> FloatArray:
         """Returns the sample variance of every option and metric, NaN with fewer than two measurements."""
-        return np.where((counts := self.policy.counts[:, None]) > 1, self._deviations() / np.maximum(counts - 1, 1), np.nan)
+        freedom = self._counts[:, None] - 1
+        return np.where(freedom > 0, self._deviations() / np.maximum(freedom, 1), np.nan)
 
     def noise(self) -> FloatArray:
         """Returns the standard deviation of each metric, pooled over the options; NaN without repeats."""
-        freedom = int(np.maximum(self.policy.counts - 1, 0).sum())
+        freedom = int(np.maximum(self._counts - 1, 0).sum())
         return np.sqrt(self._deviations().sum(axis=0) / freedom) if freedom else np.full(self._sums.shape[1], np.nan)
 
     def apply(self, events: Sequence[Event]) -> None:
@@ -158,18 +161,19 @@ class Course:
             self.policy.tell(arms, values * self.definition.signs)
 
     def _tally(self, arms: IntArray, values: FloatArray, sign: int) -> None:
-        """Adds measurements to the sums from which variances come, or takes them out; before the policy counts them."""
+        """Adds measurements to the sums from which variances come, or takes them out."""
         found, places = np.unique(arms, return_index=True)
-        new = self.policy.counts[found] == 0
+        new = self._counts[found] == 0
         self._first[found[new]] = values[places[new]]
         self._sums[found[new]] = self._squares[found[new]] = 0.0
         differences = values - self._first[arms]
         np.add.at(self._sums, arms, sign * differences)  # one by one in the order told, as when they come one by one
         np.add.at(self._squares, arms, sign * differences**2)
+        np.add.at(self._counts, arms, sign)
 
     def _deviations(self) -> FloatArray:
         """Sums of squares about the mean of every option; a remainder of rounding is none."""
-        about_mean = self._squares - self._sums**2 / np.maximum(self.policy.counts, 1)[:, None]
+        about_mean = self._squares - self._sums**2 / np.maximum(self._counts, 1)[:, None]
         return np.where(about_mean > 1e-13 * self._squares, about_mean, 0.0)
 
     def _rescale(self) -> None:
@@ -189,7 +193,7 @@ class Course:
         A metric that never varied between repeats may still do so, a success rate of 100% for instance: as if one more repeat
         had differed by the smallest difference between options. It counts for less and less as repeats agree.
         """
-        counts = self.policy.counts
+        counts = self._counts
         widths = self.noise()
         told = (self._first + self._sums / np.maximum(counts, 1)[:, None])[counts > 0]
         for metric in np.flatnonzero(~(widths > 0)):
@@ -211,6 +215,7 @@ class Course:
             "failed": self.failed,
             "voided": self.voided,
             "retired": [[arm, why] for arm, why in self.retired.items()],
+            "counts": self._counts.tolist(),
             "first": self._first.tolist(),
             "sums": self._sums.tolist(),
             "squares": self._squares.tolist(),
@@ -227,6 +232,7 @@ class Course:
         course.position, course.failed, course.voided = state["position"], state["failed"], list(state["voided"])
         course.policy = restore_policy(state["policy"])
         course.retired = dict(state["retired"])
+        course._counts = np.array(state["counts"], dtype=np.int64)
         course._first, course._sums, course._squares = (np.array(state[key]) for key in ("first", "sums", "squares"))
         course._kept = {arm: deque((number, values) for number, values in kept) for arm, kept in state["kept"]}
         course._counted_in = dict(state["counted_in"])

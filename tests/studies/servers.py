@@ -1,0 +1,78 @@
+"""A private PostgreSQL server, as an unprivileged user, in a folder of its own."""
+
+import contextlib
+import getpass
+import glob
+import itertools
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+
+
+def binaries() -> Path:
+    """Where initdb and pg_ctl are: Debian keeps them out of the path."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda path: int(path.split("/")[4]))
+    program = found[-1] if found else shutil.which("initdb")
+    assert program, "PostgreSQL is not installed; make test does it"
+    return Path(program).parent
+
+
+class PostgresServer:
+    """A server that only this machine can reach, through a socket in its folder."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pp-pg-"))
+        self._user = {}
+        if getpass.getuser() == "root" or os.geteuid() == 0:  # which PostgreSQL refuses to run as
+            owner = pwd.getpwnam("postgres" if _exists("postgres") else "nobody")
+            os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+            self._user = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
+        self._numbers = itertools.count()
+        self._run("initdb", "-D", str(self.data), "-U", "postgres", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        self.start()
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def start(self) -> None:
+        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c max_connections=60"
+        self._run("pg_ctl", "-D", str(self.data), "-l", str(self.folder / "log"), "-w", "-o", options, "start")
+
+    def stop(self) -> None:
+        """As if the power went: nobody is asked, nothing is finished."""
+        self._run("pg_ctl", "-D", str(self.data), "-m", "immediate", "-w", "stop")
+
+    def new_database(self) -> str:
+        """Returns the URL of an empty database."""
+        name = f"db{next(self._numbers)}"
+        with self.connect("postgres") as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"postgresql://postgres@/{name}?host={self.folder}"
+
+    def connect(self, database: str) -> psycopg.Connection:
+        return psycopg.connect(host=str(self.folder), user="postgres", dbname=database, autocommit=True)
+
+    def remove(self) -> None:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(binaries() / program), *arguments]
+        # Not captured: the server would inherit the pipe, and nobody could tell when pg_ctl is finished.
+        with (self.folder / f"{program}.out").open("w") if not self._user else open(os.devnull, "w") as out:
+            subprocess.run(command, stdout=out, stderr=out, cwd="/", check=True, timeout=60, **self._user)
+
+
+def _exists(user: str) -> bool:
+    try:
+        pwd.getpwnam(user)
+    except KeyError:
+        return False
+    return True

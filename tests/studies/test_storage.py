@@ -1,0 +1,277 @@
+"""The contract of the storage, on SQLite and on PostgreSQL."""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import sqlalchemy as sql
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+import paretopick as pp
+from paretopick import storage as storage_module
+from paretopick.events import Event, Lease
+from paretopick.storage import Storage
+
+
+def told(number: int, arm: int = 0, values=(1.5, -2.0)) -> Event:
+    return Event(0, "told", number, arm, 1, list(values), worker="w")
+
+
+def test_a_study_is_found_again_by_name_as_it_was_kept(storage, url):
+    kept = storage.create("first", {"options": ["ä", "b'; DROP TABLE x; --"], "budget": 3})
+    assert storage.create("first", {"options": []}) is None
+    again = Storage(url)
+    assert again.find("first") == kept
+    assert again.names() == ["first"]
+    with pytest.raises(pp.UnknownName, match="no study named 'fist'; did you mean 'first'"):
+        again.find("fist")
+
+
+def test_events_keep_their_order_their_values_and_a_time(storage):
+    study = storage.create("s", {}).id
+    before = time.time()
+    values = [0.1 + 0.2, -1e-300, 1e150, 5e-324]
+    with storage.writing(study) as transaction:
+        transaction.append([told(1, values=values), told(2, arm=3)])
+        transaction.append([Event(0, "failed", 3, 1, 2, details={"why": "it broke: 'x' \"y\" ü"}, worker="w")])
+    with storage.reading(study) as transaction:
+        first, second, third = transaction.events()
+        assert transaction.events(after=2) == [third]
+        assert transaction.events(number=2) == [second]
+        assert transaction.events(kind="failed") == [third]
+        assert transaction.n_events == 3
+    assert [event.position for event in (first, second, third)] == [1, 2, 3]
+    assert first.measured == values
+    assert third.details == {"why": "it broke: 'x' \"y\" ü"}
+    assert third.measured is None
+    assert abs(first.at - before) < 60
+
+
+def test_leases_are_handed_out_changed_and_dropped(storage):
+    study = storage.create("s", {}).id
+    leases = [Lease(number, number + 1, 1, "w", 2e9, False) for number in (1, 2, 3)]
+    with storage.writing(study) as transaction:
+        assert list(transaction.new_numbers(3)) == [1, 2, 3]
+        transaction.hand_out(leases)
+        transaction.change_leases([2], worker="v", expires=None)
+        transaction.change_leases([3], withdrawn=True)
+        transaction.drop_leases([1])
+    with storage.reading(study) as transaction:
+        assert transaction.leases() == [leases[1]._replace(worker="v", expires=None), leases[2]._replace(withdrawn=True)]
+        assert transaction.lease(1) is None
+        assert transaction.lease(3).withdrawn
+        assert transaction.next_number == 4
+
+
+def test_a_transaction_that_fails_leaves_nothing_behind(storage):
+    study = storage.create("s", {}).id
+
+    def fail_at_the_end() -> None:
+        with storage.writing(study) as transaction:
+            transaction.append([told(1)])
+            transaction.new_numbers(5)
+            transaction.hand_out([Lease(1, 0, 1, "w", None, False)])
+            transaction.keep_checkpoint(1, {})
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_at_the_end()
+    with storage.reading(study) as transaction:
+        assert (transaction.n_events, transaction.next_number) == (0, 1)
+        assert transaction.events() == transaction.leases() == []
+        assert transaction.checkpoint() is None
+
+
+def test_the_database_itself_refuses_to_count_a_measurement_twice(storage):
+    study = storage.create("s", {}).id
+    with storage.writing(study) as transaction:
+        transaction.append([told(1)])
+    with pytest.raises(sql.exc.IntegrityError), storage.writing(study) as transaction:
+        transaction.append([told(1)])
+    with storage.writing(study) as transaction:
+        transaction.append([told(1)._replace(kind="voided")])
+
+
+def test_the_last_checkpoint_is_the_one_that_is_kept(storage):
+    study = storage.create("s", {}).id
+    for position in (10, 20):
+        with storage.writing(study) as transaction:
+            transaction.keep_checkpoint(position, {"position": position, "x": [0.1, None]})
+    with storage.reading(study) as transaction:
+        assert transaction.checkpoint() == {"position": 20, "x": [0.1, None]}
+
+
+def test_two_studies_do_not_see_each_other(storage):
+    one, two = storage.create("one", {}).id, storage.create("two", {}).id
+    for study, arm in ((one, 1), (two, 2)):
+        with storage.writing(study) as transaction:
+            number = transaction.new_numbers(1)[0]
+            assert number == 1
+            transaction.append([told(number, arm)])
+            transaction.hand_out([Lease(7, arm, 1, "w", None, False)])
+    with storage.writing(two) as transaction:
+        transaction.drop_leases([7])
+        transaction.keep_checkpoint(1, {"of": "two"})
+    with storage.reading(one) as transaction:
+        assert [event.arm for event in transaction.events()] == [1]
+        assert len(transaction.leases()) == 1
+        assert transaction.checkpoint() is None
+
+
+def test_writers_take_turns_and_nothing_is_lost(url):
+    """Threads, each with connections of its own, add to one log; what each has read is true when it writes."""
+    study = Storage(url).create("s", {}).id
+
+    def write() -> None:
+        with contextlib.closing(Storage(url)) as mine:
+            for _ in range(20):
+                with mine.writing(study) as transaction:
+                    seen = transaction.n_events
+                    assert len(transaction.events()) == seen
+                    transaction.append([told(transaction.new_numbers(1)[0])])
+
+    threads = [threading.Thread(target=write) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with Storage(url).reading(study) as transaction:
+        assert [event.position for event in transaction.events()] == list(range(1, 101))
+        assert [event.number for event in transaction.events()] == list(range(1, 101))
+
+
+def test_whoever_reads_does_not_wait_for_a_writer_and_sees_one_state(url):
+    writer, reader = Storage(url), Storage(url)
+    study = writer.create("s", {}).id
+    with writer.writing(study) as transaction:
+        transaction.append([told(1)])
+        with reader.reading(study) as seen:
+            assert (seen.n_events, seen.events()) == (0, [])
+    with reader.reading(study) as seen:
+        assert len(seen.events()) == seen.n_events == 1
+
+
+def test_a_study_that_was_deleted_is_missed_clearly(storage):
+    with pytest.raises(pp.StorageFailed, match="no longer in its database"), storage.writing(99):
+        pass
+
+
+def test_the_migrations_make_the_tables_that_the_code_uses(storage):
+    with storage._connection(writes=False) as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": storage_module.VERSION_TABLE})
+        assert compare_metadata(context, storage_module.metadata) == []
+        assert storage_module._layout(connection) == storage_module.LAYOUT
+
+
+def test_the_layout_is_that_of_the_newest_migration():
+    config = Config()
+    config.set_main_option("script_location", str(storage_module.MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_current_head() == storage_module.LAYOUT
+
+
+def test_migrations_can_be_taken_back(storage):
+    from alembic import command
+
+    config = Config()
+    config.set_main_option("script_location", str(storage_module.MIGRATIONS))
+    with storage._connection(writes=True) as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+        assert not [name for name in sql.inspect(connection).get_table_names() if name != storage_module.VERSION_TABLE]
+        command.upgrade(config, "head")
+    assert storage.names() == []
+
+
+def test_a_database_of_a_newer_version_is_refused(storage, url):
+    with storage._connection(writes=True) as connection:
+        connection.exec_driver_sql(f"UPDATE {storage_module.VERSION_TABLE} SET version_num = '9999'")
+    with pytest.raises(pp.InvalidInput, match="written by a newer version of paretopick"):
+        Storage(url)
+
+
+def test_tables_of_others_in_the_same_database_are_left_alone(url):
+    engine = sql.create_engine(storage_module._parsed(url))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+        connection.exec_driver_sql("CREATE TABLE events (mine INTEGER)")
+    Storage(url).create("s", {})
+    with engine.connect() as connection:
+        assert set(sql.inspect(connection).get_table_names()) > {"alembic_version", "events"}
+        assert connection.exec_driver_sql("SELECT count(*) FROM alembic_version").scalar() == 0
+    engine.dispose()
+
+
+def test_many_processes_may_open_a_new_database_at_once(url):
+    code = f"from paretopick.storage import Storage; import sys; Storage({url!r}).create(sys.argv[1], {{}})"
+    processes = [subprocess.Popen([sys.executable, "-W", "error", "-c", code, f"s{i}"]) for i in range(6)]
+    assert [process.wait(60) for process in processes] == [0] * 6
+    assert Storage(url).names() == [f"s{i}" for i in range(6)]
+
+
+def test_a_storage_is_usable_on_both_sides_of_a_fork(storage):
+    study = storage.create("s", {}).id
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            with storage.writing(study) as transaction:
+                transaction.append([told(1)])
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    with storage.writing(study) as transaction:
+        assert transaction.n_events == 1
+        transaction.append([told(2)])
+
+
+@pytest.mark.parametrize(
+    "address, message",
+    [
+        ("mysql://root@localhost/x", "is a mysql database; sqlite and postgresql are supported"),
+        ("nonsense://", "is a nonsense database"),
+        ("http://[bad", "not the address of a database|is a http database"),
+    ],
+)
+def test_an_address_that_cannot_work_is_refused(address, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        Storage(address)
+
+
+def test_what_the_database_says_is_in_the_error_and_the_password_is_not(tmp_path):
+    with pytest.raises(pp.StorageFailed, match=r"sqlite:////no/such/folder/x\.db cannot be used: unable to open"):
+        Storage("sqlite:////no/such/folder/x.db")
+    with pytest.raises(OSError, match="cannot be used") as refusal:
+        Storage("postgresql://me:secret@127.0.0.1:1/x")
+    assert "secret" not in str(refusal.value)
+    text = tmp_path / "notes.txt"
+    text.write_text("dear diary, " * 100)
+    with pytest.raises(pp.StorageFailed, match="file is not a database"):
+        Storage(text)
+    assert text.read_text() == "dear diary, " * 100
+
+
+def test_sqlite_is_set_to_lose_nothing(tmp_path):
+    Storage(tmp_path / "s.db")
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    storage = Storage(tmp_path / "s.db")
+    with storage._connection(writes=False) as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+
+
+def test_a_file_name_is_an_address_and_memory_is_one_too(tmp_path):
+    assert Storage(tmp_path / "a b%20c.db").shown.startswith("sqlite:///")
+    assert (tmp_path / "a b%20c.db").exists()
+    memory = Storage("sqlite://")
+    assert memory.create("s", {}).id == 1
+    assert memory.names() == ["s"]
