@@ -133,10 +133,12 @@ def _notes(course: Course) -> Iterable[str]:
         numbers = ", ".join(map(str, course.voided))
         plural = "measurements" if len(course.voided) > 1 else "measurement"
         yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
-    if course.kept:
+    if course.kept == 1:
+        yield "1 measurement is kept that does not count, since nobody asked for it."
+    elif course.kept:
         yield f"{course.kept} measurements are kept that do not count, since nobody asked for them."
     if course.failed:
-        yield f"{course.failed} attempts to measure failed and were made again or are still due."
+        yield f"{course.failed} {'attempt' if course.failed == 1 else 'attempts'} to measure failed."
     noise = course.noise()
     for metric, name in enumerate(course.definition.metrics):
         if noise[metric] == 0 and name not in course.definition.exact:

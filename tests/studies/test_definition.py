@@ -1,0 +1,114 @@
+import json
+
+import numpy as np
+import pytest
+
+import paretopick as pp
+from paretopick.studies.definition import Definition, define
+
+GOOD = {"options": ["a", "b", "c"], "metrics": {"time": "min", "quality": "max"}, "budget": 30}
+
+
+def test_a_definition_survives_json():
+    definition = define(**GOOD | {"policy": ("apt", {"batch": np.int64(4)}), "exact": ["time"], "scale": {"quality": 2}})
+    assert Definition.from_dict(json.loads(json.dumps(definition.to_dict()))) == definition
+
+
+def test_rounds_spend_all_of_the_budget_unless_told_otherwise():
+    assert define(**GOOD).policy_options == {"spend": "all"}
+    assert define(**GOOD, policy=("ege-sr", {"spend": "printed"})).policy_options == {"spend": "printed"}
+    assert define(**GOOD, policy="apt").policy_options == {}
+
+
+@pytest.mark.parametrize(
+    "options, names, settings",
+    [
+        (["x"], ("x",), {}),
+        ([1, 2.5, np.int64(3)], ("1", "2.5", "3"), {}),
+        ({"x": {"level": 1}, "y": {"level": 2}}, ("x", "y"), {"level": 1}),
+        ([{"option": "x", "level": 1}, {"level": 2, "option": "y"}], ("x", "y"), {"level": 1}),
+        ([{"name": "x", "codec": "z"}], ("x",), {"codec": "z"}),
+        (("a" for _ in range(1)), ("a",), {}),
+    ],
+)
+def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
+    definition = define(options=options, metrics={"m": "max"}, budget=100)
+    assert definition.options == names
+    assert definition.settings[0] == settings
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"options": []}, "there are no options"),
+        ({"options": "abc"}, "is not a list of names"),
+        ({"options": ["a", "a"]}, "option 'a' is there twice"),
+        ({"options": ["a", ""]}, "'' cannot be the name of a option"),
+        ({"options": ["a", None]}, "None cannot be the name"),
+        ({"options": ["a", "b\0"]}, "cannot be printed"),
+        ({"options": ["a", "b\ud800"]}, "cannot be printed"),
+        ({"options": ["a", "x" * 1001]}, "has 1001 characters"),
+        ({"options": {"a": {"x": 1}, "b": {"y": 1}}}, "give each option the same ones as 'a'"),
+        ({"options": {"a": {"x": [1]}}}, r"has x=\[1\]"),
+        ({"options": {"a": {"x": float("nan")}}}, "has x=nan"),
+        ({"options": [{"level": 1}]}, "without a name"),
+        ({"options": {"a": {"time": 1}}}, "'time' is both a metric and a setting"),
+        ({"options": {"a": {"round": 1}}}, "'round' is a column that sheets have already"),
+        ({"metrics": {}}, "must name at least one metric"),
+        ({"metrics": ["time"]}, "must name at least one metric"),
+        ({"metrics": {"time": "minimize"}}, "'time' has the goal 'minimize'"),
+        ({"metrics": {"why": "min"}}, "'why' is a column that sheets have already"),
+        ({"budget": 2}, "raise budget=2 to at least"),
+        ({"budget": 2.5}, "not an int"),
+        ({"budget": None}, "budget=None"),
+        ({"policy": "ege-rs"}, "did you mean 'ege-"),
+        ({"policy": ("ege-sr", {"batch": 3})}, "no option of ege-sr named 'batch'"),
+        ({"policy": "ape-fb-adapt"}, "is for simulations"),
+        ({"policy": "ege-sr-k"}, "needs max_arms="),
+        ({"scale": "nose"}, "scale='nose' must be"),
+        ({"scale": {"time": 1.0}}, "nothing for metric 'quality'"),
+        ({"scale": {"time": 1.0, "quality": 0}}, "scale has 0 for metric 'quality'"),
+        ({"scale": {"time": 1.0, "quality": float("inf")}}, "scale has inf"),
+        ({"scale": {"tim": 1.0}}, "did you mean 'time'"),
+        ({"scale": {"time": 1.0, "quality": 1.0}, "exact": ["time"]}, "'time' is exact and has a scale"),
+        ({"exact": ["price"]}, "no metric named 'price'"),
+    ],
+)
+def test_what_cannot_work_is_refused_by_name(change, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        define(**GOOD | change)
+
+
+def test_values_come_by_name_or_in_order():
+    definition = define(**GOOD)
+    assert definition.values({"quality": 2, "time": np.float32(0.5)}) == [0.5, 2.0]
+    assert definition.values([0.5, True]) == [0.5, 1.0]
+    assert definition.values(np.array([1, 2])) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"time": 1}, "no value for metric 'quality'"),
+        ({"time": 1, "quality": 2, "cost": 3}, "no metric named 'cost'"),
+        ({"time": 1, "quality": float("nan")}, "metric 'quality' is nan; a failed measurement is reported with fail"),
+        ({"time": float("-inf"), "quality": 1}, "metric 'time' is -inf"),
+        ({"time": "1", "quality": 1}, "metric 'time' is '1', which is not a number"),
+        ({"time": None, "quality": 1}, "metric 'time' is None"),
+        ({"time": 1j, "quality": 1}, "not a number"),
+        ({"time": 1e200, "quality": 1}, "beyond 1e"),
+        ([1], "has 1 values; a measurement has 2"),
+        ([1, 2, 3], "has 3 values"),
+        ("12", "'12' is not a measurement"),
+        (3.0, "3.0 is not a measurement"),
+        (None, "None is not a measurement"),
+    ],
+)
+def test_values_that_cannot_be_used_are_refused_by_name(values, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        define(**GOOD).values(values)
+
+
+def test_differences_are_said_in_words():
+    (said,) = define(**GOOD).differences(define(**GOOD | {"budget": 31}))
+    assert said == "budget is 30 there and 31 here"

@@ -1,0 +1,469 @@
+"""Study, on SQLite and on PostgreSQL."""
+
+import json
+import threading
+import time
+
+import numpy as np
+import pytest
+from twin import replayed_answer
+
+import paretopick as pp
+from paretopick.studies import study as study_module
+
+OPTIONS = ["a", "b", "c", "d"]
+METRICS = {"quality": "max", "cost": "min"}
+TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0)}  # c is dominated by b
+FRONT = ("a", "b", "d")
+
+
+def create(storage, name="s", **changes) -> pp.Study:
+    return pp.Study.create(name, **{"options": OPTIONS, "metrics": METRICS, "budget": 60, "storage": storage, **changes})
+
+
+def measure(todo: pp.Measurement) -> tuple[float, float]:
+    noise = np.random.default_rng(todo.number).normal(0, 0.5, 2)
+    return tuple(np.add(TRUTH[todo.option], noise).tolist())
+
+
+def finish(study: pp.Study, **options) -> pp.Study:
+    while not study.done:
+        for todo in study.ask(**options):
+            study.tell(todo.number, measure(todo))
+    return study
+
+
+def open_again(study: pp.Study, storage) -> pp.Study:
+    return pp.Study.open(study.name, storage=storage)
+
+
+def test_a_study_from_the_first_question_to_the_answer(storage):
+    study = finish(create(storage))
+    result = study.result()
+    assert result.done
+    assert result.pareto == FRONT
+    assert study.used == result.used == study.definition.new_policy().schedule.cost <= 60
+    assert list(result.pareto) == replayed_answer(study)
+    assert study.ask() == []
+    assert study.ask(5, worker="other") == []
+    assert {row["option"]: row["status"] for row in result.table} == dict.fromkeys(FRONT, "pareto") | {"c": "dominated"}
+
+
+def test_means_are_in_the_units_and_the_direction_of_the_user(storage):
+    study = finish(create(storage))
+    rows = {option: [] for option in OPTIONS}
+    for row in study.measurements():
+        rows[row["option"]].append((row["quality"], row["cost"]))
+    for verdict in study.result().options:
+        sample = np.array(rows[verdict.option])
+        assert verdict.measurements == len(sample)
+        assert list(verdict.means.values()) == pytest.approx(sample.mean(axis=0))
+        assert list(verdict.standard_errors.values()) == pytest.approx(sample.std(axis=0, ddof=1) / np.sqrt(len(sample)))
+
+
+def test_asking_only_reserves_and_options_take_turns(storage):
+    study = create(storage)
+    first = study.ask(6)
+    assert [todo.option for todo in first] == ["a", "b", "c", "d", "a", "b"]
+    assert [todo.number for todo in first] == [1, 2, 3, 4, 5, 6]
+    assert {todo.round for todo in first} == {1}
+    assert study.used == 0
+
+
+def test_the_same_worker_gets_its_own_back_first(storage):
+    study = create(storage)
+    mine = study.ask(3, worker="w1")
+    others = study.ask(2, worker="w2")
+    assert not {todo.number for todo in mine} & {todo.number for todo in others}
+    again = open_again(study, storage).ask(5, worker="w1")  # another process, after a crash
+    assert [todo.number for todo in again[:3]] == [todo.number for todo in mine]
+    assert [todo.option for todo in again[:3]] == [todo.option for todo in mine]
+    assert [todo.number for todo in again[3:]] == [6, 7]
+    assert [todo.number for todo in study.ask(1, worker="w2")] == [others[0].number]
+    assert study.ask(0) == []
+
+
+def test_a_lease_that_ran_out_is_handed_out_again_under_its_number(storage):
+    study = create(storage)
+    (late,) = study.ask(worker="slow", lease=0.05)
+    time.sleep(0.1)
+    (again,) = study.ask(worker="quick")
+    assert (again.number, again.option) == (late.number, late.option)
+    study.tell(again.number, (1.0, 2.0))
+    study.tell(late.number, (1.0, 2.0))  # the same values: harmless
+    with pytest.raises(pp.AlreadyTold, match=r"measurement 1 was already told quality=1, cost=2; .*void"):
+        study.tell(late.number, (1.0, 3.0))
+    assert study.used == 1
+    assert len(study.events()) == 1
+
+
+def test_a_late_result_counts_if_nobody_else_was_quicker(storage):
+    study = create(storage)
+    (late,) = study.ask(worker="slow", lease=0.05)
+    time.sleep(0.1)
+    study.ask(worker="quick")
+    study.tell(late.number, (1.0, 2.0))
+    with pytest.raises(pp.AlreadyTold):
+        study.tell(late.number, (9.0, 9.0))
+    assert study.used == 1
+
+
+def test_leases_can_be_without_end_and_can_be_extended_and_released(storage):
+    study = create(storage)
+    (forever,) = study.ask(worker="lab", lease=None)
+    assert forever.expires is None
+    (short,) = study.ask(worker="w", lease=0.2)
+    assert study.extend(short.number, forever.number, worker="w", lease=1000) == [short.number]
+    time.sleep(0.3)
+    assert study.ask(2, worker="w")[0].number == short.number
+    assert study.ask(worker="x")[0].number == 4  # neither ran out
+    study.release(short.number, forever.number, worker="w")
+    assert study.extend(short.number, worker="w") == []
+    with pytest.raises(pp.NotDue, match="measurement 2 was given back"):
+        study.tell(short.number, (1, 1))
+    assert [row["number"] for row in study.status()["out"]] == [1, 3, 4]
+
+
+def test_at_the_end_of_a_round_there_is_nothing_to_ask_until_others_have_told(storage):
+    study = create(storage)
+    everything = study.ask(1000, worker="w1")
+    assert study.ask(worker="w2") == []
+    assert not study.done
+    for todo in everything[1:]:
+        study.tell(todo.number, measure(todo))
+    assert study.ask(worker="w2") == []
+    study.tell(everything[0].number, measure(everything[0]))
+    (next_one,) = study.ask(worker="w2")
+    assert next_one.round == 2
+
+
+def test_failures_leave_the_option_due_and_are_kept(storage):
+    study = create(storage)
+    (todo,) = study.ask()
+    due = study.status()["due"]
+    study.fail(todo.number, "the tube broke", output="glass everywhere")
+    study.fail(todo.number, "once more")  # harmless
+    assert study.status()["due"] == due
+    assert study.status()["failed"] == 1
+    (again,) = study.ask()
+    assert (again.option, again.number) == (todo.option, todo.number + 1)
+    with pytest.raises(pp.NotDue, match=r"measurement 1 was failed \(the tube broke\); ask\(\) for a new one"):
+        study.tell(todo.number, (1, 1))
+    row = study.measurements()[0]
+    assert (row["status"], row["why"], row["quality"]) == ("failed", "the tube broke", None)
+    assert study.events()[0].details["output"] == "glass everywhere"
+    study.tell(again.number, (1, 1))
+    with pytest.raises(pp.NotDue, match="measurement 2 was told already; void"):
+        study.fail(again.number, "too late")
+
+
+def test_void_in_the_open_round_makes_the_pull_due_again(storage):
+    study = create(storage)
+    (todo,) = study.ask()
+    study.tell(todo.number, (100, 100))
+    due = study.status()["due"]
+    study.void(todo.number, "wrong dose")
+    assert study.used == 0
+    assert study.status()["due"] == due + 1
+    with pytest.raises(pp.NotDue, match=r"measurement 1 was voided \(wrong dose\)"):
+        study.tell(todo.number, (1, 1))
+    with pytest.raises(pp.NotDue, match="was voided already"):
+        study.void(todo.number, "again")
+    finish(study)
+    assert study.used == study.definition.new_policy().schedule.cost
+    assert study.result().notes == ()
+    assert study.measurements()[0]["status"] == "voided"
+
+
+def test_void_after_the_round_changes_the_means_and_no_decision_and_the_result_says_so(storage):
+    study = create(storage)
+    while study.status()["round"] == 1:
+        for todo in study.ask():
+            study.tell(todo.number, measure(todo))
+    (gone,) = (row for row in study.result().options if row.left_in_round)
+    wrong = next(row["number"] for row in study.measurements() if row["option"] == gone.option)
+    before = study.used
+    study.void(wrong, "mixed up")
+    after = next(row for row in study.result().options if row.option == gone.option)
+    assert after.measurements == gone.measurements - 1
+    assert after.means != gone.means
+    assert (after.status, after.left_in_round) == (gone.status, gone.left_in_round)
+    assert study.used == before - 1
+    assert study.result().notes == (
+        f"measurement {wrong} left the means after the round was closed; what was decided with them stands.",
+    )
+    finish(study)
+    assert study.used == study.definition.new_policy().schedule.cost - 1
+
+
+def test_void_needs_something_that_was_told(storage):
+    study = create(storage)
+    (todo,) = study.ask()
+    with pytest.raises(pp.NotDue, match="was not told yet; report it with fail"):
+        study.void(todo.number, "?")
+    study.fail(todo.number, "x")
+    with pytest.raises(pp.NotDue, match="measurement 1 was failed already"):
+        study.void(todo.number, "?")
+    with pytest.raises(pp.NotDue, match=r"measurement 99 was never handed out; .* the last one was 1"):
+        study.void(99, "?")
+
+
+def test_a_retired_option_is_never_asked_again_and_not_in_the_answer(storage):
+    study = create(storage)
+    todos = study.ask(4)
+    study.retire("a", "no longer made")
+    assert {todo.option for todo in study.ask(1000)} == {"b", "c", "d"}
+    study.tell(todos[0].number, (1, 1))  # was on its way: kept, and does not count
+    assert study.used == 0
+    finish(study, n=1000)
+    result = study.result()
+    assert result.pareto == ("b", "d")
+    assert "'a' was retired: no longer made" in result.notes
+    assert "1 measurement is kept that does not count, since nobody asked for it." in result.notes
+    assert result.options[0].status == "retired"
+    with pytest.raises(pp.InvalidInput, match="'a' was retired already: no longer made"):
+        study.retire("a", "again")
+    with pytest.raises(pp.UnknownName, match="no option named 'e'"):
+        study.retire("e", "?")
+
+
+def test_retiring_all_but_one_and_all_ends_the_study(storage):
+    study = create(storage)
+    for option in ("a", "b", "c"):
+        study.retire(option, "gone")
+    finish(study)
+    assert study.result().pareto == ("d",)
+    other = create(storage, "other")
+    for option in OPTIONS:
+        other.retire(option, "gone")
+    assert other.done
+    assert other.result().pareto == ()
+
+
+def test_measurements_made_before_count_as_pulls(storage):
+    study = create(storage)
+    per_option = study.status()["due"] // 4
+    rng = np.random.default_rng(0)
+    before = [(option, rng.normal(TRUTH[option], 0.5)) for option in ("a", "b") for _ in range(per_option + 2)]
+    numbers = study.add(before, source="pilot.csv")
+    assert numbers == list(range(1, 2 * per_option + 5))
+    assert study.used == 2 * per_option  # two of each wait for the next round
+    assert "4 measurements are kept that do not count, since nobody asked for them." in study.result().notes
+    assert {todo.option for todo in study.ask(1000)} == {"c", "d"}
+    with pytest.raises(pp.InvalidInput, match=r"pilot\.csv were added before"):
+        study.add(before, source="pilot.csv")
+    asked = 2 * per_option
+    for todo in study.ask(1000):
+        study.tell(todo.number, measure(todo))
+    while not study.done:
+        for todo in study.ask(1000):
+            asked += 1
+            study.tell(todo.number, measure(todo))
+    cost = study.definition.new_policy().schedule.cost
+    assert study.used == cost
+    assert cost - 2 * per_option - 4 <= asked <= cost - 2 * per_option
+    assert study.result().pareto == FRONT
+
+
+def test_of_measurements_made_before_all_are_added_or_none(storage):
+    study = create(storage)
+    with pytest.raises(pp.InvalidInput, match="no option named 'z'"):
+        study.add([("a", (1, 1)), ("z", (1, 1))])
+    with pytest.raises(pp.InvalidInput, match="'cost' is nan"):
+        study.add([("a", (1, 1)), ("b", (1, float("nan")))])
+    assert study.add([]) == []
+    assert study.events() == []
+    assert study.ask()[0].number == 1
+
+
+def test_whoever_measures_what_was_imported_meanwhile_loses_nothing(storage):
+    study = create(storage)
+    todos = study.ask(1000, worker="w1")
+    study.add([("a", (9, 9))] * len([todo for todo in todos if todo.option == "a"]))
+    rest = study.ask(1000, worker="w1")
+    assert {todo.option for todo in rest} == {"b", "c", "d"}
+    late = next(todo for todo in todos if todo.option == "a")
+    used = study.used
+    study.tell(late.number, (9, 9))
+    assert study.used == used
+    for todo in rest:
+        study.tell(todo.number, measure(todo))
+    finish(study)
+    assert study.used == study.definition.new_policy().schedule.cost
+
+
+def test_exact_metrics_never_change(storage):
+    study = create(storage, exact=["cost"])
+    first, *others = (todo for todo in study.ask(9) if todo.option == "a")
+    study.tell(first.number, (9, 3.1))
+    with pytest.raises(pp.InvalidInput, match=r"metric 'cost' of 'a' is 3\.2 and was 3\.1 before; an exact metric never"):
+        study.tell(others[0].number, (9, 3.2))
+    study.void(first.number, "typing error")
+    study.tell(others[0].number, (9, 3.2))
+    with pytest.raises(pp.InvalidInput, match="and was"):
+        study.add([("b", (1, 5.0)), ("b", (1, 6.0))])
+    assert study.used == 1
+
+
+def test_a_price_that_is_a_sum_of_cents_stays_exact_in_the_answer(storage):
+    """0.1 + 0.1 + 0.1 is not 0.3, and divided by three it is not 0.1: a and b cost the same all the same."""
+    study = create(storage, options=["a", "b", "c"], exact=["cost"], budget=90)
+    price = {"a": 0.1, "b": 0.1, "c": 0.3}
+    while not study.done:
+        for todo in study.ask():
+            noise = np.random.default_rng(todo.number).normal()
+            study.tell(todo.number, ({"a": 9.0, "b": 5.0, "c": 7.0}[todo.option] + noise, price[todo.option]))
+    assert study.result().pareto == ("a",)
+    assert [row.means["cost"] for row in study.result().options] == [0.1, 0.1, 0.3]
+
+
+def test_apt_can_be_given_more_budget_later(storage):
+    study = finish(create(storage, policy=("apt", {"batch": 4}), budget=30))
+    assert study.used == 30
+    study.extend_budget(41)
+    assert not study.done
+    assert study.budget == 41
+    assert len(study.ask(1000)) == 4
+    finish(study)
+    assert study.used == 41
+    assert open_again(study, storage).budget == 41
+    with pytest.raises(pp.InvalidInput, match="budget=40 is less than the 41"):
+        study.extend_budget(40)
+    with pytest.raises(pp.InvalidInput, match="the rounds of ege-sr are planned for the budget of 60"):
+        create(storage, "other").extend_budget(100)
+
+
+@pytest.mark.parametrize("wrong", [{"quality": 1}, {"quality": 1, "cost": float("nan")}, [1], "x", {"quality": 1, "cots": 2}])
+def test_a_bad_result_is_refused_and_nothing_is_stored(storage, wrong):
+    study = create(storage)
+    (todo,) = study.ask()
+    with pytest.raises(pp.InvalidInput):
+        study.tell(todo.number, wrong)
+    assert study.events() == []
+    study.tell(todo.number, {"cost": 2, "quality": 1})
+    assert list(study.result().options[0].means.values()) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("number", ["1", 1.5, None, True])
+def test_numbers_are_whole_numbers(storage, number):
+    with pytest.raises(pp.InvalidInput, match="number="):
+        create(storage).tell(number, (1, 1))
+
+
+def test_names_are_just_characters(storage):
+    nasty = ["'; DROP TABLE paretopick_studies; --", "$(rm -rf /)", 'a\\b"c', "日本語 ☃", "%s {option} \\x00", "--help", " x "]
+    for name in nasty:
+        study = create(storage, name, options=nasty, metrics={"m; --": "max", "`m`": "min"}, budget=100)
+        (todo,) = study.ask(worker=name)
+        study.tell(todo.number, {"m; --": 1, "`m`": 2})
+        study.retire(nasty[1], "why? " + "".join(nasty) + "\0")
+    assert pp.Study.list(storage=storage) == sorted(nasty)
+    for name in nasty:
+        study = pp.Study.open(name, storage=storage)
+        assert study.options == tuple(nasty)
+        assert study.used == 1
+
+
+def test_two_studies_in_one_database_do_not_disturb_each_other(storage):
+    one, two = create(storage, "one"), create(storage, "two", policy="uniform", budget=40)
+    for _ in range(30):
+        for study in (one, two):
+            for todo in study.ask():
+                study.tell(todo.number, measure(todo))
+    alone = create(storage, "alone")
+    for _ in range(30):
+        for todo in alone.ask():
+            alone.tell(todo.number, measure(todo))
+    assert json.dumps(one._course.to_dict()) == json.dumps(alone._course.to_dict())
+    assert (one.used, two.used) == (30, 30)
+
+
+def test_a_name_can_be_used_once_and_an_unknown_one_is_guessed(storage):
+    create(storage)
+    with pytest.raises(pp.InvalidInput, match="there is a study named 's'"):
+        create(storage)
+    with pytest.raises(pp.UnknownName, match="no study named 'sx'"):
+        pp.Study.open("sx", storage=storage)
+    with pytest.raises(pp.InvalidInput, match="cannot be the name of a study"):
+        create(storage, "")
+
+
+def test_several_objects_and_threads_work_on_one_study(storage, url):
+    shared = create(storage)
+    mine = [shared, shared, pp.Study.open("s", storage=url), pp.Study.open("s", storage=url)]
+
+    def work(i: int) -> None:
+        while not mine[i].done:
+            for todo in mine[i].ask(2, worker=f"w{i}"):
+                mine[i].tell(todo.number, measure(todo))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert shared.used == shared.definition.new_policy().schedule.cost
+    assert list(shared.result().pareto) == replayed_answer(shared)
+    for study in mine[2:]:
+        assert study.result() == shared.result()
+
+
+def test_long_studies_are_opened_from_a_checkpoint_and_are_the_same_without(storage, monkeypatch):
+    monkeypatch.setattr(study_module, "CHECKPOINT_EVERY", 7)
+    study = finish(create(storage))
+    with storage.reading(study._id) as transaction:
+        position = transaction.checkpoint()["position"]
+    assert 0 < study._course.position - position <= 7
+    with_it = open_again(study, storage)
+    with storage.writing(study._id) as transaction:
+        transaction.keep_checkpoint(0, study._course.to_dict() | {"format": "of another version"})
+    without = open_again(study, storage)
+    assert with_it._course.to_dict() == without._course.to_dict() == study._course.to_dict()
+
+
+def test_applying_events_that_was_interrupted_is_done_anew(storage, monkeypatch):
+    """Ctrl-C in the middle of the arithmetic: the next look starts from the log."""
+    study = create(storage)
+    (todo,) = study.ask()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(study._course, "_use_kept", interrupt)  # the policy has been told by then
+        with pytest.raises(KeyboardInterrupt):
+            study.tell(todo.number, (1.0, 2.0))
+    assert study.used == 1
+    assert len(study.ask(1000)) == study.status()["due"]
+
+
+def test_results_before_the_end_say_what_is_known(storage):
+    study = create(storage)
+    first = study.result()
+    assert (first.done, first.pareto, first.used) == (False, (), 0)
+    assert {row.status for row in first.options} == {"undecided"}
+    assert first.options[0].means == {"quality": None, "cost": None}
+    assert "Best guess so far: nobody yet (0 of 60 measurements used)." in str(first)
+    for todo in study.ask(4):
+        study.tell(todo.number, TRUTH[todo.option])
+    guess = study.result()
+    assert guess.pareto == FRONT
+    assert json.loads(json.dumps(guess.to_dict()))["pareto"] == list(FRONT)
+
+
+def test_one_option_and_one_metric_are_a_study_too(storage):
+    study = create(storage, options=["only"], metrics={"m": "max"}, budget=3)
+    while not study.done:
+        for todo in study.ask():
+            study.tell(todo.number, [1.0])
+    assert study.result().pareto == ("only",)
+
+
+def test_the_default_storage_is_a_file_here_or_what_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARETOPICK_STORAGE", raising=False)
+    pp.Study.create("s", options=OPTIONS, metrics=METRICS, budget=60)
+    assert (tmp_path / "paretopick.db").exists()
+    monkeypatch.setenv("PARETOPICK_STORAGE", f"sqlite:///{tmp_path}/other.db")
+    assert pp.Study.list() == []
+    assert (tmp_path / "other.db").exists()
