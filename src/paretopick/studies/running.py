@@ -260,10 +260,9 @@ class _Crew:
         """Keeps what is finished and returns the rest, so that others need not wait for it."""
         unfinished = []
         for future, todo in self.running.items():
-            if future.done():
+            if not future.cancel() and future.done() and not isinstance(future.exception(), KeyboardInterrupt):
                 self._keep(future, todo)
             else:
-                future.cancel()
                 unfinished.append(todo.number)
         if unfinished:
             self.study.release(*unfinished, worker=self.name)

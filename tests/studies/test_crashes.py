@@ -1,0 +1,242 @@
+"""What goes wrong in real life: processes killed, disks full, servers that vanish. Nothing is mocked."""
+
+import contextlib
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from twin import Twin, replayed_answer
+
+import paretopick as pp
+from paretopick.studies.course import Course
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("policy", [("ege-sr", {}), ("apt", {"batch": 12})], ids=["ege-sr", "apt"])
+def test_eight_workers_killed_again_and_again_complete_the_study(url, policy, tmp_path):
+    options = [str(i) for i in range(12)]
+    study = pp.Study.create("s", options=options, metrics={"x": "max", "y": "min"}, budget=600, policy=policy, storage=url)
+    promises = tmp_path / "promises"
+    promises.mkdir()
+    command = [sys.executable, str(HERE / "slaughter.py"), url, "s", str(promises), "1", "0.05"]
+    outcome = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=200).stdout)
+    assert outcome["kills"] >= 15
+    assert outcome["codes"] == [0] * 8
+
+    schedule = getattr(study.definition.new_policy(), "schedule", None)
+    asked_for = 600 if schedule is None else schedule.cost
+    events = study.events()
+    assert 600 - 12 < asked_for <= 600
+    assert study.done
+    assert study.used == asked_for
+    assert [event.position for event in events] == list(range(1, asked_for + 1))
+    assert {event.kind for event in events} == {"told"}
+    assert len({event.number for event in events}) == asked_for
+    told = {event.number: [event.number, options[event.arm], event.measured] for event in events}
+    promised = [json.loads(line) for file in promises.iterdir() for line in file.read_text().splitlines() if line.endswith("]")]
+    assert all(told[number] == [number, option, values] for number, option, values in promised)  # none lost
+    assert len(promised) > asked_for * 0.8
+
+    replay = Course(study.definition)
+    replay.apply(events)
+    assert replay.to_dict() == study._course.to_dict() == pp.Study.open("s", storage=url)._course.to_dict()
+    assert list(study.result().pareto) == replayed_answer(study)
+
+
+def test_a_study_continued_after_a_crash_asks_what_an_uninterrupted_one_would(url):
+    """Killed between any two steps and opened anew: the same questions in the same order."""
+
+    def options_asked(interrupted: bool) -> list[tuple[int, str, int]]:
+        name = f"interrupted {interrupted}"
+        study = pp.Study.create(name, options=["a", "b", "c", "d"], metrics={"x": "max", "y": "min"}, budget=50, storage=url)
+        asked = []
+        while not study.done:
+            if interrupted:
+                study = pp.Study.open(name, storage=url)
+            todos = study.ask(3, worker="w")
+            if interrupted and len(asked) % 2:  # crashed after asking
+                study = pp.Study.open(name, storage=url)
+                again = study.ask(3, worker="w")
+                assert [todo.number for todo in again] == [todo.number for todo in todos]
+            for todo in todos:
+                asked.append((todo.number, todo.option, todo.round))
+                study.tell(todo.number, [len(asked) % 7, ord(todo.option) % 5 + len(asked) % 3])
+        return asked
+
+    assert options_asked(interrupted=True) == options_asked(interrupted=False)
+
+
+WRITER = """
+import sys, paretopick as pp
+study = pp.Study.open("s", storage=sys.argv[1])
+while True:
+    for todo in study.ask(worker="w"):
+        study.tell(todo.number, [1.0, 2.0])
+        print(todo.number, flush=True)
+"""
+
+
+def test_what_was_told_before_a_kill_is_there_after_it(url):
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=10**6, storage=url)
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True)
+        for _ in range(10):
+            process.stdout.readline()
+        process.kill()
+        acknowledged = [int(line) for line in process.stdout.read().split()]
+        process.wait()
+        process.stdout.close()
+        told = {event.number for event in study.events()}
+        assert set(acknowledged) <= told
+        assert len(told) == study.used
+
+
+DISK = """
+import json, os, sys
+import paretopick as pp
+folder = sys.argv[1]
+filler = os.path.join(folder, "filler")
+storage = os.path.join(folder, "s.db")
+study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=1000, storage=storage)
+for todo in study.ask(40):
+    study.tell(todo.number, [1.0, 2.0])
+todos = study.ask(900)
+with open(filler, "wb", buffering=0) as file:
+    try:
+        while True:
+            file.write(b"x" * 4096)
+    except OSError:
+        pass
+told, problem = 0, None
+for todo in todos:
+    try:
+        study.tell(todo.number, [1.0, 2.0])
+        told += 1
+    except pp.StorageFailed as error:
+        problem = str(error)
+        break
+before = study.used if problem else None
+os.unlink(filler)
+study.tell(todo.number, [1.0, 2.0])
+again = pp.Study.open("s", storage=storage)
+for todo in todos:
+    again.tell(todo.number, [1.0, 2.0])
+replayed = len(again.events())
+print(json.dumps({"problem": problem, "told": told, "before": before, "used": again.used, "events": replayed}))
+"""
+
+
+def test_a_full_disk_is_a_clear_error_and_the_study_goes_on_when_there_is_room(tmp_path):
+    """A file system of six megabytes, in a name space of its own."""
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("this machine lets nobody mount a file system; the next test fills a limit instead of a disk")
+    folder = tmp_path / "small"
+    folder.mkdir()
+    inner = f'mount -t tmpfs -o size=6m tmpfs {folder} && exec {sys.executable} -W error -c "$0" {folder}'
+    outcome = subprocess.run(["unshare", "-rm", "sh", "-c", inner, DISK], capture_output=True, text=True, timeout=120)
+    assert outcome.returncode == 0, outcome.stderr
+    record = json.loads(outcome.stdout)
+    assert "cannot be used: database or disk is full" in record["problem"]
+    assert record["before"] == 40 + record["told"]
+    assert record["used"] == record["events"] == 940
+
+
+LIMITED = """
+import json, resource, sys
+import paretopick as pp
+study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=10000, storage=sys.argv[1])
+todos = study.ask(3000)
+study.tell(todos[0].number, [1.0, 2.0])
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, most))
+told, problem = 1, None
+for todo in todos[1:]:
+    try:
+        study.tell(todo.number, [1.0, 2.0])
+        told += 1
+    except pp.StorageFailed as error:
+        problem = str(error)
+        break
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+used = study.used
+study.tell(todo.number, [1.0, 2.0])
+print(json.dumps({"problem": problem, "told": told, "used": used, "after": pp.Study.open("s", storage=sys.argv[1]).used}))
+"""
+
+
+def test_a_write_that_the_system_refuses_loses_nothing(tmp_path):
+    """Files may not grow beyond a limit, which the log of SQLite reaches in the middle of a tell."""
+    command = [sys.executable, "-W", "error", "-c", LIMITED, str(tmp_path / "s.db")]
+    outcome = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert outcome.returncode == 0, outcome.stderr
+    record = json.loads(outcome.stdout)
+    assert "cannot be used" in record["problem"]
+    assert record["used"] == record["told"]
+    assert record["after"] == record["told"] + 1
+
+
+def test_a_server_that_vanishes_in_the_middle_of_tell(server):
+    url = server.new_database()
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=100, storage=url)
+    first, second = study.ask(2)
+    study.tell(first.number, [1, 2])
+    failures = []
+
+    def tell() -> None:
+        try:
+            study.tell(second.number, [3, 4])
+        except pp.StorageFailed as problem:
+            failures.append(str(problem))
+
+    blocker = server.connect(url.partition("@/")[2].partition("?")[0])
+    blocker.execute("BEGIN")
+    blocker.execute("SELECT * FROM paretopick_studies FOR UPDATE")
+    thread = threading.Thread(target=tell)
+    thread.start()
+    time.sleep(0.3)  # it waits for the row, in the middle of its transaction
+    assert thread.is_alive()
+    server.stop()
+    thread.join(30)
+    blocker.close()
+    assert len(failures) == 1
+    assert "cannot be used: " in failures[0]
+    assert "try again" in failures[0]
+    with pytest.raises(pp.StorageFailed, match="cannot be used"):
+        study.ask()
+    server.start()
+    study.tell(second.number, [3, 4])
+    assert study.used == 2
+    study.tell(second.number, [3, 4])
+    assert pp.Study.open("s", storage=url).used == 2
+
+
+def test_a_sqlite_file_that_somebody_else_holds_is_waited_for_and_then_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("paretopick.storage.PATIENCE", 0.2)
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max"}, budget=10, storage=tmp_path / "s.db")
+    (todo,) = study.ask()
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(pp.StorageFailed, match="database is locked"):
+            study.tell(todo.number, [1])
+        other.execute("ROLLBACK")
+    study.tell(todo.number, [1])
+    assert study.used == 1
+
+
+def test_the_literal_twin_notices_a_difference():
+    """That the comparison above can fail: a log with one value changed has another course."""
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max"}, budget=10, storage="sqlite://")
+    while not study.done:
+        for todo in study.ask():
+            study.tell(todo.number, [1.0 if todo.option == "a" else 0.0])
+    events = study.events()
+    changed = [event._replace(measured=[9.0]) if event.arm == 1 else event for event in events]
+    assert Twin(study.definition, changed).policy.recommend().tolist() == [1]
+    assert replayed_answer(study) == ["a"]

@@ -1,0 +1,292 @@
+"""Measuring with workers: threads, processes, failures, interrupts, databases that come and go."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import paretopick as pp
+from inputs import heed_interrupts
+from paretopick.studies import running
+from paretopick.studies.definition import define
+from paretopick.studies.running import create_or_open
+
+METRICS = {"quality": "max", "cost": "min"}
+TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0)}
+FRONT = ("a", "b", "d")
+GIVEN = {"options": list(TRUTH), "metrics": METRICS, "budget": 60}
+
+
+def measure(option):
+    quality, cost = TRUTH[option]
+    return {"cost": cost, "quality": quality + np.random.default_rng().normal(0, 0.1)}
+
+
+@pytest.mark.parametrize("policy", ["ege-sr", "ege-sh", "uniform", "apt", ("ege-gg", {"n_rounds": 2})])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_identify_in_memory(policy, workers):
+    result = pp.identify(measure, list(TRUTH), METRICS, 60, policy=policy, workers=workers, exact=["cost"])
+    assert result.done
+    assert result.pareto == FRONT
+    assert 48 < result.used <= 60
+
+
+def test_identify_with_processes():
+    pids = pp.identify(pid_and_option, [1, 2, 3], {"pid": "max", "x": "max"}, 30, workers=2, processes=True, exact=["x"])
+    assert pids.pareto[-1] == "3"
+    assert pids.used == 30 or pids.used == 29
+
+
+def pid_and_option(option: int) -> list[float]:
+    return [os.getpid() * 0 + option, option]
+
+
+def test_options_reach_the_function_as_they_were_given():
+    seen = []
+    pp.identify(lambda option: seen.append(option) or [option], [1, 2.5], {"m": "max"}, 6)
+    assert set(seen) == {1, 2.5}
+    seen.clear()
+    pp.identify(lambda option: seen.append(option) or [1], {"x": {"level": 1}, "y": {"level": 2}}, {"m": "max"}, 6)
+    assert set(seen) == {"x", "y"}
+    seen.clear()
+    rows = [{"option": "x", "level": 7}, {"option": "y", "level": 8}]
+    pp.identify(lambda row: seen.append(row["level"]) or [1], rows, {"m": "max"}, 6)
+    assert set(seen) == {7, 8}
+
+
+def test_an_executor_of_ones_own_is_used_and_left_open():
+    with ThreadPoolExecutor(2, thread_name_prefix="mine") as executor:
+        names = set()
+
+        def note(option):
+            names.add(threading.current_thread().name)
+            return measure(option)
+
+        assert pp.identify(note, **GIVEN, workers=executor).pareto == FRONT
+        assert all(name.startswith("mine") for name in names)
+        assert executor.submit(int, "3").result() == 3
+
+
+def test_an_exception_is_retried_and_kept(tmp_path):
+    calls = Counter()
+
+    def flaky(option):
+        calls[option] += 1
+        if option == "b" and calls["b"] in (1, 2):
+            raise ConnectionError("no route to b")
+        return measure(option)
+
+    result = pp.identify(flaky, **GIVEN, storage=tmp_path / "s.db", name="flaky")
+    assert result.pareto == FRONT
+    assert "2 attempts to measure failed." in result.notes
+    study = pp.Study.open("flaky", storage=tmp_path / "s.db")
+    failed = [event for event in study.events() if event.kind == "failed"]
+    assert [event.details["why"] for event in failed] == ["ConnectionError: no route to b"] * 2
+    assert "in flaky\n    raise ConnectionError" in failed[0].details["output"]
+
+
+def test_an_option_that_always_fails_is_reported_and_the_study_is_intact(tmp_path):
+    def broken(option):
+        if option == "c":
+            raise ValueError("division by cucumber")
+        return measure(option)
+
+    given = {**GIVEN, "storage": tmp_path / "s.db"}
+    with pytest.raises(
+        pp.MeasuringFailed, match="option 'c' failed 3 times in a row, the last time: ValueError: division by cu"
+    ) as e:
+        pp.identify(broken, **given, workers=2)
+    assert isinstance(e.value.__cause__, ValueError)
+    study = e.value.study
+    assert study.used > 0
+    assert study.status()["out"] == []
+    assert study.status()["failed"] == 3
+    study.retire("c", "cannot be measured")
+    assert pp.identify(broken, **given).pareto == FRONT  # goes on where it stopped
+
+
+def test_no_retries_means_none():
+    with pytest.raises(pp.MeasuringFailed, match="failed 1 times"):
+        pp.identify(lambda _: 1 / 0, **GIVEN, retries=0)
+    with pytest.raises(pp.InvalidInput, match="retries=-1"):
+        pp.identify(measure, **GIVEN, retries=-1)
+    with pytest.raises(pp.InvalidInput, match="workers=0"):
+        pp.identify(measure, **GIVEN, workers=0)
+
+
+@pytest.mark.parametrize("value, message", [(None, "None is not a measurement"), ({"quality": 1}, "no value for metric 'cost'")])
+def test_a_function_that_returns_nonsense_is_told_what_is_wrong(value, message):
+    with pytest.raises(pp.MeasuringFailed, match=message):
+        pp.identify(lambda _: value, **GIVEN)
+
+
+def kill_oneself_sometimes(path: str):
+    def work(option):
+        if option == "b" and not os.path.exists(path):
+            with open(path, "w"):
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
+        return measure(option)
+
+    return work
+
+
+class Fragile:
+    """Can be sent to another process; the first time that it measures b, that process dies."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __call__(self, option):
+        return kill_oneself_sometimes(self.path)(option)
+
+
+def test_a_process_that_is_killed_by_what_it_measures_is_replaced(tmp_path):
+    result = pp.identify(Fragile(str(tmp_path / "killed")), **GIVEN, workers=2, processes=True, retries=5)
+    assert result.pareto == FRONT
+    assert any("failed" in note for note in result.notes)
+
+
+def test_the_same_call_goes_on_after_an_interrupt(tmp_path):
+    calls = []
+
+    def interrupted(option):
+        calls.append(option)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return measure(option)
+
+    given = {**GIVEN, "storage": tmp_path / "s.db", "name": "mine"}
+    with ThreadPoolExecutor(1) as executor, pytest.raises(KeyboardInterrupt):
+        pp.identify(interrupted, **given, workers=executor)
+    study = pp.Study.open("mine", storage=tmp_path / "s.db")
+    assert study.used == 19
+    assert study.status()["out"] == []
+    assert pp.identify(measure, **given).pareto == FRONT
+    assert len([event for event in study.events() if event.kind == "told"]) == study.used
+
+
+def test_a_study_about_something_else_is_not_gone_on_with(tmp_path):
+    given = {**GIVEN, "storage": tmp_path / "s.db"}
+    pp.identify(measure, **given)
+    with pytest.raises(
+        pp.InvalidInput, match=r"there is another study named 'study' .*: budget is 60 there and 61 here\. Choose"
+    ):
+        pp.identify(measure, **given | {"budget": 61})
+
+
+def test_apt_hands_out_as_many_as_there_are_workers_and_goes_on_with_others_and_more_budget(tmp_path):
+    definition = define(**GIVEN, policy="apt")
+    study = create_or_open("s", definition, tmp_path / "s.db", batch=4)
+    assert study.definition.policy_options == {"batch": 4}
+    create_or_open("s", definition, tmp_path / "s.db", batch=2)
+    more = create_or_open("s", define(**GIVEN | {"budget": 80}, policy="apt"), tmp_path / "s.db")
+    assert more.budget == 80
+    assert create_or_open("s", definition, tmp_path / "s.db").budget == 80  # who asks for less is not in the way
+    with pytest.raises(pp.InvalidInput, match="policy_options is"):
+        create_or_open("s", define(**GIVEN, policy=("apt", {"batch": 3})), tmp_path / "s.db")
+
+
+def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
+    results = []
+
+    def crew(name):
+        study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
+        results.append(pp.run_study(study, lambda todo: time.sleep(0.01) or measure(todo.option), worker=name))
+
+    threads = [threading.Thread(target=crew, args=(name,)) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    study = pp.Study.open("s", storage=tmp_path / "s.db")
+    assert results[0] == results[1] == study.result()
+    assert study.used == study.definition.new_policy().schedule.cost
+    assert {event.worker for event in study.events()} == {"one", "two"}
+
+
+def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "LEASE", 0.3)
+    study = create_or_open("s", define(options=["a", "b"], metrics={"m": "max"}, budget=2), tmp_path / "s.db")
+    thread = threading.Thread(target=pp.run_study, args=(study, lambda _: time.sleep(1.0) or [1.0]))
+    thread.start()
+    time.sleep(0.2)
+    other = pp.Study.open("s", storage=tmp_path / "s.db")
+    stolen = []
+    while thread.is_alive() and not other.done:
+        stolen += [todo.number for todo in other.ask(worker="thief", lease=0.01) if todo.number == 1]
+        time.sleep(0.05)
+        other.release(*range(2, 100), worker="thief")
+    thread.join()
+    assert stolen == []
+
+
+def test_a_database_that_is_away_for_a_while_is_waited_for(server):
+    url = server.new_database()
+    study = create_or_open("s", define(**GIVEN), url)
+    thread = threading.Thread(target=pp.run_study, args=(study, lambda todo: time.sleep(0.02) or measure(todo.option)))
+    thread.start()
+    time.sleep(0.3)
+    server.stop()
+    time.sleep(0.5)
+    server.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert study.done
+    assert study.used == study.definition.new_policy().schedule.cost
+
+
+def test_a_database_that_stays_away_is_reported_with_what_was_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "PATIENCE", 0.2)
+    study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
+
+    def spoil(todo):
+        for file in tmp_path.iterdir():
+            file.write_bytes(b"no longer a database, " * 1000)
+        return (1.25, 2.5)
+
+    with pytest.raises(pp.StorageFailed, match=r"Not kept: measurement 1 of 'a', \[1\.25, 2\.5\]"):
+        pp.run_study(study, spoil)
+
+
+def test_watch_is_told_of_every_measurement_and_every_failure():
+    said = []
+    calls = Counter()
+
+    def flaky(option):
+        calls[option] += 1
+        if option == "d" and calls[option] == 1:
+            raise OSError("gone")
+        return measure(option)
+
+    result = pp.identify(flaky, **GIVEN, watch=said.append)
+    assert len(said) == result.used + 1
+    (sentence,) = filter(None, said)
+    assert sentence == "measurement 4 of 'd' failed: OSError: gone"
+
+
+SLOW = """
+import sys, time, paretopick as pp
+measure = lambda option: time.sleep(0.05) or [float(ord(option))]
+pp.identify(measure, ["a", "b"], {"m": "max"}, 1000, storage=sys.argv[1], workers=2)
+"""
+
+
+def test_ctrl_c_gives_leases_back(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(tmp_path / "s.db")], stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+    )
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in err
+    study = pp.Study.open("study", storage=tmp_path / "s.db")
+    assert study.used > 0
+    assert study.status()["out"] == []

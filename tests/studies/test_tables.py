@@ -1,0 +1,214 @@
+"""Sheets, imports and exports, as spreadsheets and scripts see them."""
+
+import csv
+import io
+import json
+
+import pandas
+import pytest
+
+import paretopick as pp
+from paretopick.studies import tables
+from paretopick.studies.tables import Imported, export, import_table, read_options, read_table, sheet
+
+OPTIONS = {"a": {"dose": 1}, "b, the second": {"dose": 2}, 'c "quoted"': {"dose": 3}}
+
+
+@pytest.fixture
+def study():
+    return pp.Study.create(
+        "s", options=OPTIONS, metrics={"response": "max", "price": "min"}, budget=30, storage="sqlite://", exact=["price"]
+    )
+
+
+def write(tmp_path, text: str, name: str = "table.csv", encoding: str = "utf-8"):
+    path = tmp_path / name
+    path.write_text(text, encoding=encoding)
+    return path
+
+
+def filled(study, tmp_path, fill, n=1000):
+    """The sheet of the open round, each row as ``fill`` changes it."""
+    rows = list(csv.DictReader(io.StringIO(sheet(study, study.ask(n, worker="sheet", lease=None)))))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]))
+    writer.writeheader()
+    for row in rows:
+        fill(row)
+        writer.writerow(row)
+    return write(tmp_path, text.getvalue())
+
+
+def test_a_sheet_has_a_row_for_each_measurement_and_a_cell_for_each_metric(study):
+    lines = sheet(study, study.ask(4)).splitlines()
+    assert lines == [
+        "number,option,dose,round,response,price,failed",
+        "1,a,1,1,,,",
+        '2,"b, the second",2,1,,,',
+        '3,"c ""quoted""",3,1,,,',
+        "4,a,1,1,,,",
+    ]
+
+
+def test_a_whole_study_by_sheets(study, tmp_path):
+    rounds = 0
+    while not study.done:
+        dose = lambda row: row.update(response=int(row["dose"]) ** 2 + int(row["number"]) % 3 * 0.1, price=row["dose"])  # noqa: E731
+        outcome = import_table(study, filled(study, tmp_path, dose))
+        assert outcome.failed == outcome.added == outcome.empty == 0
+        rounds += 1
+    assert rounds == 2
+    assert study.result().pareto == tuple(OPTIONS)
+    assert study.used == study.definition.new_policy().schedule.cost
+
+
+def test_a_sheet_may_be_filled_in_bit_by_bit_and_imported_again_and_again(study, tmp_path):
+    def some(row):
+        if int(row["number"]) <= 3:
+            row.update(response=1.5, price=row["dose"])
+        elif row["number"] == "4":
+            row.update(failed="tube broke")
+
+    path = filled(study, tmp_path, some)
+    first = import_table(study, path)
+    assert first == Imported(told=3, failed=1, added=0, empty=first.empty)
+    assert import_table(study, path) == first
+    assert study.used == 3
+    assert study.status()["failed"] == 1
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda row: row.update(response="1"), "row 2: there is no value for metric 'price'; fill in all metrics, or none"),
+        (lambda row: row.update(response="much", price="1"), "row 2: metric 'response' is 'much', which is not a number"),
+        (lambda row: row.update(response="nan", price="1"), "row 2: metric 'response' is nan"),
+        (lambda row: row.update(response="1", price="1", failed="x"), "row 2: it has values and a reason in 'failed'"),
+        (lambda row: row.update(number="x", response="1", price="1"), "row 2: its number is 'x'"),
+        (lambda row: row.update(number="1", response="1", price=row["dose"]), "row 3: measurement 1 is there a second time"),
+        (lambda row: row.update(number="", failed="x"), "row 2: it says that a measurement failed, without its number"),
+        (lambda row: row.update(option="a", response="1", price="1"), "measurement 2 is of 'b, the second', and not of 'a'"),
+        (lambda row: row.update(number="999", response="1", price="1"), "measurement 999|row 3: measurement 999"),
+        (lambda row: row.update(response="1", price=str(int(row["number"]) + 1)), "an exact metric never changes"),
+    ],
+)
+def test_a_row_that_is_wrong_stops_the_import_and_nothing_is_kept(study, tmp_path, change, message):
+    path = filled(study, tmp_path, change)
+    with pytest.raises(pp.InvalidInput, match=message):
+        import_table(study, path)
+    assert study.events() == []
+
+
+def test_measurements_made_before_are_added_once(study, tmp_path):
+    path = write(tmp_path, 'price,option,response,remark\n1,a,9,"x, y"\n1,a,8,\n2,"b, the second",7,\n')
+    assert import_table(study, path) == Imported(told=0, failed=0, added=3, empty=0)
+    assert study.used == 3
+    assert [row["round"] for row in study.measurements()] == [None] * 3
+    with pytest.raises(pp.InvalidInput, match=r"table\.csv .* were added before; added twice, they would count twice"):
+        import_table(study, path)
+    assert study.used == 3
+
+
+@pytest.mark.parametrize(
+    "text, encoding",
+    [
+        ("option;response;price\na;9,5;1\n", "utf-8-sig"),
+        ("option\tresponse\tprice\r\na\t9,5\t1\r\n\r\n", "utf-8"),
+        ("option,response,price\na, 9.5 ,1\n,,\n", "utf-8"),
+        ("option,response,price\r\na,9.5,1", "utf-8-sig"),
+    ],
+)
+def test_tables_of_every_spreadsheet_are_read(study, tmp_path, text, encoding):
+    assert import_table(study, write(tmp_path, text, encoding=encoding)).added == 1
+    assert study.result().options[0].means["response"] == 9.5
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "is empty; its first line must name the columns"),
+        ("option,response\na,1\n", "has no column 'price'; it has 'option', 'response'"),
+        ("option,price,response,price\n", "has 'price' 2 times in its first line"),
+        ("option,,price\n", "has a column without a name"),
+        ("option,response,price\na,1\n", "row 2, has 2 cells; the first line names 3 columns"),
+        ("response,price\n1,2\n", "row 2: it has neither a number nor an option"),
+        ("option,response,price\nz,1,2\n", "row 2: no option named 'z'"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_refused(study, tmp_path, text, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        import_table(study, write(tmp_path, text))
+    assert study.events() == []
+
+
+def test_files_that_are_not_there_or_not_text(study, tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read_table(tmp_path / "no.csv")
+    with pytest.raises(pp.InvalidInput, match="cannot be read"):
+        read_table(tmp_path)
+    (tmp_path / "latin.csv").write_bytes("größe,option\n".encode("latin-1"))
+    with pytest.raises(pp.InvalidInput, match="not a text in UTF-8"):
+        read_table(tmp_path / "latin.csv")
+
+
+def test_options_from_a_table(tmp_path):
+    assert read_options(write(tmp_path, "name,level\nx,1\ny,2\n")) == {"x": {"level": "1"}, "y": {"level": "2"}}
+    assert read_options(write(tmp_path, "level,option\n1,x\n")) == {"x": {"level": "1"}}
+    with pytest.raises(pp.InvalidInput, match="option 'x' is in .* twice"):
+        read_options(write(tmp_path, "name\nx\nx\n"))
+    with pytest.raises(pp.InvalidInput, match="has no options"):
+        read_options(write(tmp_path, "name\n"))
+
+
+@pytest.fixture
+def measured(study):
+    first, second, third, _ = study.ask(4)
+    study.tell(first.number, (0.1 + 0.2, 1))
+    study.tell(second.number, (1, 2))
+    study.fail(third.number, "it, broke")
+    study.void(second.number, "wrong")
+    return study
+
+
+def test_export_as_csv_has_every_measurement_with_all_its_digits(measured):
+    rows = list(csv.DictReader(io.StringIO(export(measured, "csv").decode())))
+    assert list(rows[0]) == ["number", "option", "round", "response", "price", "status", "why", "worker", "at"]
+    assert [(row["number"], row["status"], row["why"]) for row in rows] == [
+        ("1", "told", ""),
+        ("2", "voided", "wrong"),
+        ("3", "failed", "it, broke"),
+    ]
+    assert float(rows[0]["response"]) == 0.1 + 0.2
+    assert rows[0]["at"].endswith("+00:00")
+
+
+def test_export_as_json_has_the_events_and_the_result_too(measured):
+    record = json.loads(export(measured, "json"))
+    assert record["definition"]["budget"] == 30
+    assert [event["kind"] for event in record["events"]] == ["told", "told", "failed", "voided"]
+    assert record["result"]["used"] == 1
+    assert len(record["measurements"]) == 3
+
+
+def test_export_as_parquet_is_read_back_by_pandas(measured, study, tmp_path):
+    (tmp_path / "m.parquet").write_bytes(export(measured, "parquet"))
+    frame = pandas.read_parquet(tmp_path / "m.parquet")
+    assert frame["response"].tolist()[:2] == [0.1 + 0.2, 1.0]
+    assert frame["status"].tolist() == ["told", "voided", "failed"]
+
+
+def test_an_export_of_nothing_and_of_another_kind(study):
+    assert export(study, "csv").decode().count("\n") == 1
+    assert export(study, "parquet")
+    with pytest.raises(pp.InvalidInput, match="there is no format 'xls'"):
+        export(study, "xls")
+    assert tables.FORMATS == ("csv", "json", "parquet")
+
+
+def test_what_was_exported_can_be_imported_into_another_study(measured, tmp_path):
+    """Numbers are those of the other study: without them, rows are measurements made before."""
+    rows = [row for row in csv.DictReader(io.StringIO(export(measured, "csv").decode())) if row["status"] == "told"]
+    text = "option,response,price\n" + "".join(f"{row['option']},{row['response']},{row['price']}\n" for row in rows)
+    other = pp.Study.create("t", options=list(OPTIONS), metrics=measured.metrics, budget=30, storage="sqlite://")
+    assert import_table(other, write(tmp_path, text)).added == 1
+    assert other.result().options[0].means["response"] == 0.1 + 0.2
