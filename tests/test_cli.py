@@ -17,20 +17,9 @@ import pytest
 
 import paretopick as pp
 from inputs import heed_interrupts
+from terminals import on_a_terminal, run, succeed
 
-VERBS = ["demo", "show", "simulate", "paper"]
-
-
-def run(*arguments: str, **options) -> subprocess.CompletedProcess:
-    environment = {key: value for key, value in os.environ.items() if key != "PARETOPICK_SNW"}
-    command = [sys.executable, "-m", "paretopick", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **options)
-
-
-def succeed(*arguments: str, **options) -> str:
-    result = run(*arguments, **options)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+VERBS = ["demo", "show", "simulate", "paper", "run", "create"]  # the others work on a study, and are tested with it
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
@@ -198,23 +187,6 @@ def test_what_max_arms_missed_is_shown():
     text = succeed("simulate", "unique-dominator", "--policy", "ege-sr-k:max_arms=1", "--budget", "100", "--runs", "20")
     assert "max arms missed" in text
     assert "which is right" in succeed("demo", "--policy", "ege-sr-k:max_arms=1", "--seed", "0")
-
-
-def on_a_terminal(*arguments: str, columns: int, term: str = "dumb") -> str:
-    """What a terminal of so many columns shows."""
-    master, slave = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "TERM": term}
-    process = subprocess.Popen([sys.executable, "-m", "paretopick", *arguments], stdout=slave, stderr=slave, env=environment)
-    os.close(slave)
-    text = b""
-    try:
-        while chunk := os.read(master, 4096):
-            text += chunk
-    except OSError:  # the end of a terminal
-        pass
-    assert process.wait(timeout=60) == 0
-    os.close(master)
-    return text.decode()
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -132,7 +132,7 @@ def test_tables_of_every_spreadsheet_are_read(study, tmp_path, text, encoding):
         ("option,,price\n", "has a column without a name"),
         ("option,response,price\na,1\n", "row 2, has 2 cells; the first line names 3 columns"),
         ("response,price\n1,2\n", "row 2: it has neither a number nor an option"),
-        ("option,response,price\nz,1,2\n", "row 2: no option named 'z'"),
+        ("option,response,price\n\nz,1,2\n", "row 3: no option named 'z'"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused(study, tmp_path, text, message):
@@ -154,7 +154,7 @@ def test_files_that_are_not_there_or_not_text(study, tmp_path):
 def test_options_from_a_table(tmp_path):
     assert read_options(write(tmp_path, "name,level\nx,1\ny,2\n")) == {"x": {"level": "1"}, "y": {"level": "2"}}
     assert read_options(write(tmp_path, "level,option\n1,x\n")) == {"x": {"level": "1"}}
-    with pytest.raises(pp.InvalidInput, match="option 'x' is in .* twice"):
+    with pytest.raises(pp.InvalidInput, match=r"option 'x' is in .* twice"):
         read_options(write(tmp_path, "name\nx\nx\n"))
     with pytest.raises(pp.InvalidInput, match="has no options"):
         read_options(write(tmp_path, "name\n"))

@@ -148,7 +148,7 @@ class Command:
             raise InvalidInput(f"the command is to run in {os.fspath(self._folder)!r}, which is not a folder.")
         program = self._words[0]
         if not self._shell and not PLACEHOLDER.search(program):
-            place = self._folder / program if os.sep in program else program
+            place = os.path.abspath(self._folder / program) if os.sep in program else program
             if shutil.which(place) is None:
                 raise InvalidInput(
                     f"there is no program {program!r} that could be run; check its path, and chmod +x it if it is yours."

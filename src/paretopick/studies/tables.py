@@ -32,8 +32,8 @@ class Imported:
     """Rows that are not filled in yet."""
 
 
-def read_table(path: str | os.PathLike[str]) -> list[dict[str, str]]:
-    """Returns the rows of a CSV file by the names in its first line.
+def read_table(path: str | os.PathLike[str]) -> dict[int, dict[str, str]]:
+    """Returns the rows of a CSV file, by their number in it, each by the names in the first line.
 
     As spreadsheets write them: separated by commas, semicolons or tabs, with or without a byte order mark, with empty lines.
     """
@@ -45,23 +45,26 @@ def read_table(path: str | os.PathLike[str]) -> list[dict[str, str]]:
         raise InvalidInput(f"{here} is not a text in UTF-8; save it as CSV in that encoding.") from None
     head = text.partition("\n")[0]
     separator = max(",;\t", key=head.count)
-    lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if any(map(str.strip, line))]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    lines = {row: line for row, line in enumerate(reader, start=1) if any(map(str.strip, line))}
     if not lines:
         raise InvalidInput(f"{here} is empty; its first line must name the columns.")
-    header = [name.strip() for name in lines[0]]
+    header = [name.strip() for name in lines.pop(min(lines))]
     for name in header:
         if not name or header.count(name) > 1:
             raise InvalidInput(f"{here} has {_times(header.count(name), name)} in its first line; name every column once.")
-    for number, line in enumerate(lines[1:], start=2):
+    for row, line in lines.items():
         if len(line) != len(header):
-            raise InvalidInput(f"{here}, row {number}, has {len(line)} cells; the first line names {len(header)} columns.")
+            raise InvalidInput(f"{here}, row {row}, has {len(line)} cells; the first line names {len(header)} columns.")
     decimal_comma = separator != ","
-    return [{name: _cell(cell, decimal_comma) for name, cell in zip(header, line, strict=True)} for line in lines[1:]]
+    return {
+        row: {name: _cell(cell, decimal_comma) for name, cell in zip(header, line, strict=True)} for row, line in lines.items()
+    }
 
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     """Returns options and their settings from a table: names are in the column ``option``, or else in the first."""
-    here, rows = os.fspath(path), read_table(path)
+    here, rows = os.fspath(path), [*read_table(path).values()]
     if not rows:
         raise InvalidInput(f"{here} has no options; give each a row.")
     key = "option" if "option" in rows[0] else next(iter(rows[0]))
@@ -93,15 +96,15 @@ def import_table(study: Study, path: str | os.PathLike[str]) -> Imported:
     """
     rows = read_table(path)
     here = os.fspath(path)
-    columns = list(rows[0]) if rows else []
+    columns = next((list(row) for row in rows.values()), None)
     for name in study.metrics:
-        if rows and name not in columns:
+        if columns is not None and name not in columns:
             raise InvalidInput(f"{here} has no column {name!r}; it has {', '.join(map(repr, columns))}.")
     told: dict[int, list[float]] = {}
     failed: dict[int, str] = {}
     added: list[tuple[str, list[float]]] = []
     empty = 0
-    for line, row in enumerate(rows, start=2):
+    for line, row in rows.items():
         try:
             number, values, why = _number(row), _values(study, row), row.get("failed", "")
             if values is not None and why:
@@ -123,7 +126,7 @@ def import_table(study: Study, path: str | os.PathLike[str]) -> Imported:
                 told[number] = values
         except InvalidInput as problem:
             raise InvalidInput(f"{here}, row {line}: {problem} Nothing was imported.") from None
-    options = {number: row["option"] for row in rows if (number := _number(row)) is not None and "option" in row}
+    options = {number: row["option"] for row in rows.values() if (number := _number(row)) is not None and "option" in row}
     source = hashlib.sha256(repr(added).encode()).hexdigest()[:16] if added else ""
     study.record(told, failed, added, options=options, source=f"{Path(here).name} ({source})" if added else "")
     return Imported(len(told), len(failed), len(added), empty)

@@ -1,0 +1,359 @@
+"""The verbs of studies as a user meets them: real processes, real files, real databases."""
+
+import csv
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import paretopick as pp
+from inputs import heed_interrupts
+from terminals import on_a_terminal, run, succeed
+
+VERBS = ["ask", "tell", "fail", "void", "retire", "extend", "status", "result", "sheet", "import", "export"]
+CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max,price:min", "--budget", "60")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A working folder with a study: measurements 1 and 3 are out, 2 was told, and a table is there to be imported."""
+    study = pp.Study.create(
+        "boosters",
+        options=["a", "b", "c"],
+        metrics={"response": "max", "price": "min"},
+        budget=60,
+        storage=tmp_path / "paretopick.db",
+    )
+    study.ask(3)
+    study.tell(2, (0.5, 2))
+    study.close()
+    (tmp_path / "filled.csv").write_text("option,response,price\na,1,3\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_help_text_ends_in_an_example_that_runs_and_prints_json_if_asked(verb, folder, tmp_path_factory):
+    example = shlex.split(re.search(r"Example: paretopick ([^\0]*)\Z", succeed(verb, "--help")).group(1))
+    copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "folder")
+    assert succeed(*example, cwd=folder)
+    to_stdout = [word for word in example if word not in ("-o", "sheet.csv", "measurements.csv")]
+    assert json.loads(succeed(*to_stdout, "--json", cwd=copy)) is not None
+
+
+def test_a_study_by_hand(folder):
+    state = json.loads(succeed("status", "boosters", "--json", cwd=folder))
+    assert (state["used"], len(state["out"]), state["round"]) == (1, 2, 1)
+    assert "Measurement 1 is kept" in succeed("tell", "boosters", "1", '{"price": 3, "response": 0.1}', cwd=folder)
+    assert "is void" in succeed("void", "boosters", "1", "wrong dose", cwd=folder)
+    refused = run("tell", "boosters", "3", "response=0.5", cwd=folder)
+    assert refused.returncode == 2
+    assert refused.stderr == "error: there is no value for metric 'price'; a measurement has 'response', 'price'.\n"
+    refused = run("tell", "boosters", "2", "response=9", "price=2", cwd=folder)
+    assert "already told response=0.5, price=2" in refused.stderr
+    succeed("tell", "boosters", "2", "response=0.5", "price=2", cwd=folder)  # the same once more: harmless
+    for text, message in [
+        ("response", "is not NAME=NUMBER"),
+        ("response=x", "does not end in a number"),
+        ("response=nan", "metric 'response' is nan"),
+    ]:
+        assert message in run("tell", "boosters", "3", text, "price=1", cwd=folder).stderr
+    assert "'price' is in the values twice" in run("tell", "boosters", "3", "price=1", "price=1", cwd=folder).stderr
+    assert "no study named 'bosters'; did you mean 'boosters'?" in run("status", "bosters", cwd=folder).stderr
+    assert "there is a study named 'boosters'" in run(*CREATE, cwd=folder).stderr
+
+
+def test_status_and_result_show_where_a_study_stands(folder):
+    text = succeed("status", "boosters", cwd=folder)
+    assert "boosters in sqlite:///paretopick.db, ege-sr: round 1 of 2." in text
+    assert "1 of 60 measurements count; 44 are due now, 0 failed." in text
+    assert re.search(r"^\s+3\s+c\s+main\s+\d+$", text, re.MULTILINE)
+    succeed("create", "second", "--options", "x,y", "--metrics", "m:max", "--budget", "9", cwd=folder)
+    listed = succeed("status", cwd=folder)
+    assert re.search(r"^boosters\s+1\s+60\s+3\s+3\s+no", listed, re.MULTILINE)
+    assert re.search(r"^second\s+0\s+9\s+2\s+2\s+no", listed, re.MULTILINE)
+    assert "There are no studies yet" in succeed("status", "--storage", "other.db", cwd=folder)
+    assert "Best guess so far: nobody yet" in succeed("result", "boosters", cwd=folder)
+
+
+def test_the_storage_is_an_option_or_a_variable(tmp_path, server, monkeypatch):
+    url = server.new_database()
+    succeed(*CREATE, "--storage", url, cwd=tmp_path)
+    assert os.listdir(tmp_path) == []
+    with_variable = {**os.environ, "PARETOPICK_STORAGE": url}
+    command = [sys.executable, "-m", "paretopick", "status", "--json"]
+    listed = subprocess.run(command, env=with_variable, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [study["study"] for study in json.loads(listed.stdout)] == ["boosters"]
+    assert run("status", "--storage", "postgresql://x:secret@127.0.0.1:1/y", cwd=tmp_path).stderr.startswith(
+        "error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: "
+    )
+
+
+def test_a_sheet_is_filled_in_and_read_back(folder):
+    succeed("sheet", "boosters", "-o", "round.csv", cwd=folder)
+    with (folder / "round.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 42  # 45 in the round, of which one is told and two are with somebody else
+    refused = run("sheet", "boosters", "-o", "round.csv", cwd=folder)
+    assert "round.csv is there already; add --force" in refused.stderr
+    for row in rows[:-1]:
+        row.update(response=ord(row["option"]), price=int(row["number"]) % 3)
+    rows[-1]["failed"] = "lost"
+    with (folder / "round.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    text = succeed("import", "boosters", "round.csv", cwd=folder)
+    assert "Read round.csv: 41 told, 0 made before, 1 failed, 0 still empty; 42 of 60 measurements count, round 1." in text
+    assert succeed("sheet", "boosters", cwd=folder).count("\n") == 2  # the one that failed is due again
+
+
+def test_export_writes_files_by_their_ending(folder):
+    for name, start in [("m.csv", b"number,option,round,"), ("m.json", b"{"), ("m.parquet", b"PAR1")]:
+        succeed("export", "boosters", "-o", name, cwd=folder)
+        assert (folder / name).read_bytes().startswith(start)
+    assert succeed("export", "boosters", cwd=folder).startswith("number,option")
+    assert json.loads(succeed("export", "boosters", "--format", "json", cwd=folder))["study"] == "boosters"
+    assert "name a file" in run("export", "boosters", "--format", "parquet", cwd=folder).stderr
+    assert "no format named 'xls'" in run("export", "boosters", "-o", "m.xls", cwd=folder).stderr
+
+
+def test_apt_gets_more_budget(tmp_path):
+    succeed("create", "s", "--options", "a,b", "--metrics", "m:max", "--budget", "9", "--policy", "apt:batch=2", cwd=tmp_path)
+    assert "The budget is 12 now" in succeed("extend", "s", "--budget", "12", cwd=tmp_path)
+    assert json.loads(succeed("status", "s", "--json", cwd=tmp_path))["budget"] == 12
+    assert "say --budget, or --number" in run("extend", "s", cwd=tmp_path).stderr
+    assert "is not out with worker 'main'" in run("extend", "s", "--number", "5", cwd=tmp_path).stderr
+
+
+BENCH = """#!{python}
+import json, os, sys, random, time
+option, counter = sys.argv[1], sys.argv[2]
+with open(counter, "a") as file:
+    file.write(option + "\\n")
+mean = {{"fast": (1, 9), "small": (9, 1), "bad": (9.5, 9.5), "mid": (4, 4)}}[option]
+print("some chatter")
+print(json.dumps({{"time": mean[0] + random.gauss(0, 0.1), "size": mean[1]}}))
+"""
+STUDY = """
+budget = 40
+command = ["./bench.py", "{option}", "{log}"]
+exact = ["size"]
+retries = 1
+
+[metrics]
+time = "min"
+size = "min"
+
+[options]
+fast = {log = "calls"}
+small = {log = "calls"}
+bad = {log = "calls"}
+mid = {log = "calls"}
+"""
+
+
+@pytest.fixture
+def bench(tmp_path):
+    script = tmp_path / "bench.py"
+    script.write_text(BENCH.format(python=sys.executable))
+    script.chmod(0o755)
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path
+
+
+def test_run_a_file_creates_and_resumes(bench):
+    text = succeed("run", "study.toml", cwd=bench)
+    assert "Pareto-optimal: fast, small, mid (38 of 40 measurements used)." in text
+    assert re.search(r"^bad\s+dominated", text, re.MULTILINE)
+    calls = (bench / "calls").read_text().splitlines()
+    assert len(calls) == 38
+    assert succeed("run", "study.toml", cwd=bench) == text  # done: nothing is measured again
+    assert len((bench / "calls").read_text().splitlines()) == 38
+    record = json.loads(succeed("run", "study.toml", "--json", cwd=bench))
+    assert record["pareto"] == ["fast", "small", "mid"]
+    assert (bench / "paretopick.db").exists()
+
+
+def test_run_from_another_folder_keeps_the_study_there_and_runs_the_command_here(bench, tmp_path_factory):
+    other = tmp_path_factory.mktemp("elsewhere")
+    assert "Pareto-optimal: fast, small, mid" in succeed("run", str(bench / "study.toml"), "--workers", "3", cwd=other)
+    assert os.listdir(other) == ["paretopick.db"]
+
+
+def test_run_with_everything_on_the_command_line(bench):
+    text = succeed(
+        "run", "--options", "fast,small,bad", "--metrics", "time:min,size:min", "--budget", "30", "--exact", "size",
+        "--name", "inline", "--policy", "ege-sh", "--", "./bench.py", "{option}", "calls", cwd=bench,
+    )  # fmt: skip
+    assert "Pareto-optimal: fast, small" in text
+    study = pp.Study.open("inline", storage=bench / "paretopick.db")
+    assert study.definition.policy == "ege-sh"
+
+
+def test_run_in_a_shell_with_a_table_of_options(bench):
+    (bench / "options.csv").write_text("option,level\none,1\ntwo; rm x,2\n")
+    (bench / "x").touch()
+    text = succeed(
+        "run", "--options", "options.csv", "--metrics", "m:max", "--budget", "8", "--shell", "--",
+        "echo {option} >> log; echo m=$(({level} * 10 + $RANDOM_OR_NOT 1))", cwd=bench,
+    )  # fmt: skip
+    assert "Pareto-optimal: two; rm x" in text
+    assert set((bench / "log").read_text().splitlines()) == {"one", "two; rm x"}
+    assert (bench / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "script, message",
+    [
+        ("sys.exit('no licence')", "failed: exit code 1; it said: no licence"),
+        ("time.sleep(30)", "failed: it was stopped after 0.5 s, without a result"),
+        ("print('garbage')", "failed: there is no value for 'time'; it printed: 'garbage'"),
+        ("print('time=1\\ntime=2\\nsize=1')", "failed: it printed 'time' twice, 1 and 2"),
+        ("print('time=nan\\nsize=1')", "failed: it printed time=nan, which is not a finite number"),
+    ],
+    ids=["fails", "hangs", "garbage", "twice", "nan"],
+)
+def test_a_command_that_goes_wrong_is_one_clear_line_and_the_study_is_intact(bench, script, message):
+    good = (bench / "bench.py").read_text()
+    (bench / "bench.py").write_text(good.replace("mean =", f"if option == 'bad': {script}; sys.exit()\nmean =", 1))
+    failed = run("run", "study.toml", "--timeout", "0.5", cwd=bench)
+    assert failed.returncode == 2
+    assert "Traceback" not in failed.stderr
+    lines = [line for line in failed.stderr.splitlines() if line.startswith("measurement ")]
+    assert len(lines) == 2
+    assert all(message in line for line in lines)
+    assert "error: option 'bad' failed 2 times in a row, the last time: " in failed.stderr
+    assert "Go on with: paretopick run study.toml" in failed.stderr
+    study = pp.Study.open("study", storage=bench / "paretopick.db")
+    assert study.status()["out"] == []
+    assert study.status()["failed"] == 2
+    (bench / "bench.py").write_text(good)
+    assert "Pareto-optimal: fast, small, mid (38 of 40" in succeed("run", "study.toml", cwd=bench)
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("budget = 40", "budget = 3", "study.toml: round 1 pulls each of the 4 arms 0 times"),
+        ("budget = 40", "bugdet = 40", "study.toml: no key of a study file named 'bugdet'; did you mean 'budget'?"),
+        ("budget = 40", "", "study.toml: there is no 'budget'"),
+        ('time = "min"', 'time = "least"', "'time' has the goal 'least'"),
+        ('["./bench.py"', '["./bensh.py"', "there is no program './bensh.py' that could be run"),
+        ('"{log}"', '"{lgo}"', "the command has {lgo}, and options have {log}, {option}"),
+        ("budget = 40", "budget = ", "is not valid TOML"),
+        ("retries = 1", "retries = -1", "retries=-1 is too small"),
+        ("retries = 1", 'timeout = "soon"', "timeout='soon' is not a number"),
+        ("retries = 1", "options = 3", "not valid TOML|Cannot"),
+        ('["./bench.py", "{option}", "{log}"]', "7", "command=7 is neither a text nor a list"),
+    ],
+)
+def test_a_file_with_a_mistake_is_refused_before_anything_is_measured(bench, old, new, message):
+    (bench / "study.toml").write_text(STUDY.replace(old, new))
+    refused = run("run", "study.toml", cwd=bench)
+    assert refused.returncode == 2
+    assert re.search(message if "|" in message else re.escape(message), refused.stderr)
+    assert refused.stderr.count("\n") == 1
+    assert not (bench / "calls").exists()
+
+
+def test_what_to_run_must_be_said(bench):
+    assert "say what to run" in run("run", cwd=bench).stderr
+    assert "there is no file no.toml" in run("run", "no.toml", cwd=bench).stderr
+    assert "needs --options, --metrics and --budget" in run("run", "--options", "a,b", "--", "true", cwd=bench).stderr
+    assert "go with --options" in run("run", "study.toml", "--policy", "apt", cwd=bench).stderr
+    assert "there is no command" in run("run", "--options", "a,b", "--metrics", "m:max", "--budget", "9", cwd=bench).stderr
+    assert "is not NAME:min or NAME:max" in run("run", "--options", "a", "--metrics", "m", "--budget", "9", cwd=bench).stderr
+
+
+def test_a_file_that_was_changed_is_another_study(bench):
+    succeed("run", "study.toml", cwd=bench)
+    (bench / "study.toml").write_text(STUDY.replace("budget = 40", "budget = 50"))
+    assert "budget is 40 there and 50 here" in run("run", "study.toml", cwd=bench).stderr
+
+
+def test_several_runs_share_a_study_on_both_databases(bench, url):
+    command = [sys.executable, "-m", "paretopick", "run", "study.toml", "--workers", "2", "--storage", url, "--json"]
+    runs = [subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    outcomes = [process.communicate(timeout=120) for process in runs]
+    assert [process.returncode for process in runs] == [0, 0, 0], outcomes
+    results = [json.loads(out) for out, _ in outcomes]
+    assert results[0] == results[1] == results[2]
+    assert results[0]["used"] == 38
+    assert len((bench / "calls").read_text().splitlines()) == 38
+
+
+def test_progress_on_a_terminal_shows_round_budget_active_and_front(bench):
+    shown = without_colours(on_a_terminal("run", "study.toml", columns=150, term="xterm", cwd=bench))
+    assert re.search(r"\d+/38 round [123]/3, [234] active", shown)
+    assert "front: " in shown
+    assert "Pareto-optimal: fast, small, mid" in shown
+
+
+def without_colours(shown: str) -> str:
+    return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", shown)
+
+
+def interrupted_run(folder: Path, times: int, **options) -> tuple[int, str]:
+    """Exit code and output of a run on a terminal, interrupted so often after some measurements."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "paretopick", "run", "study.toml", "--workers", "2"],
+        cwd=folder, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, preexec_fn=heed_interrupts, **options,
+    )  # fmt: skip
+    os.close(slave)
+    seen = ""
+    try:
+        while True:
+            if re.search(r"\b[1-9]\d*/38 ", without_colours(seen)) and times:
+                os.killpg(process.pid, signal.SIGINT)
+                times -= 1
+                time.sleep(0.3)
+            ready, _, _ = select.select([master], [], [], 60)
+            assert ready, "nothing happens"
+            seen += os.read(master, 4096).decode(errors="replace")
+    except OSError:  # the end of a terminal
+        pass
+    finally:
+        os.close(master)
+    return process.wait(60), without_colours(seen)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_finishes_or_gives_back_and_says_how_to_go_on(bench, times):
+    slow = (bench / "bench.py").read_text().replace("print(json", "time.sleep(1.0)\nprint(json")
+    (bench / "bench.py").write_text(slow)
+    start = time.monotonic()
+    code, shown = interrupted_run(bench, times)
+    assert code == 130
+    assert time.monotonic() - start < 30
+    assert "stopping: " in shown
+    assert re.search(r"Interrupted with \d+ of 40 measurements\. Go on with: paretopick run study\.toml --workers 2", shown)
+    assert "Traceback" not in shown
+    study = pp.Study.open("study", storage=bench / "paretopick.db")
+    assert study.status()["out"] == []
+    calls = len((bench / "calls").read_text().splitlines())
+    assert study.used == calls if times == 1 else calls - 2 <= study.used <= calls
+
+
+def test_a_request_to_end_is_like_ctrl_c(bench):
+    slow = (bench / "bench.py").read_text().replace("print(json", "time.sleep(0.3)\nprint(json")
+    (bench / "bench.py").write_text(slow)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "paretopick", "run", "study.toml"], cwd=bench, stderr=subprocess.PIPE, text=True
+    )
+    while not (bench / "calls").exists():
+        time.sleep(0.05)
+    process.terminate()
+    assert "Go on with: paretopick run study.toml" in process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert pp.Study.open("study", storage=bench / "paretopick.db").status()["out"] == []
