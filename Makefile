@@ -2,15 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish test check format bench clean
+.PHONY: help run paper publish test check format bench postgresql clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-run: $(VENV)/installed  ## the main job: one simulated trial, from 20 vaccines to the Pareto-optimal ones
-	$(BIN)/paretopick demo
+run: $(VENV)/installed  ## the main job: which settings of Python's compressors are Pareto-optimal, in 600 measurements
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/paretopick run examples/compressors/study.toml
 
 # make paper RUNS=200 is a quick look; make paper DATA=snw.csv includes the sorting networks.
 RUNS ?= 4000
@@ -25,8 +26,12 @@ publish:  ## put the page of the last `make paper`, and the pictures and data th
 	cp $(OUT)/reproduction.md docs/
 	grep -o 'figures/[a-z0-9-]*\.[a-z]*' $(OUT)/reproduction.md | sort -u | xargs -I{} cp $(OUT)/{} docs/{}
 
-test: check  ## everything that must pass: the checks, then the tests on all cores
+test: check postgresql  ## everything that must pass: the checks, then the tests on all cores
 	$(BIN)/pytest -n auto --dist worksteal
+
+postgresql:  ## install the server that the tests start for themselves, if it is not there
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+		|| { echo "installing PostgreSQL for the tests"; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq postgresql; }
 
 check: $(VENV)/installed-dev  ## format, lint, types, layers, doctests
 	$(BIN)/ruff format --check .

@@ -80,6 +80,8 @@ def command(
     measure = told.measure(timeout)
     size = workers or told.workers or 1
     study = create_or_open(told.name, told.definition, storage, batch=size)
+    if study.done:
+        print(f"The study {study.name!r} is done already; to measure anew, name another --storage.", file=sys.stderr)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be asked to stop is like Ctrl-C
     try:
         with study_bar(study) as watch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -98,7 +99,7 @@ def print_result(result: ParetoResult) -> None:
                 *(
                     cell
                     for name in result.metrics
-                    for cell in ((row.means[name], _error(row.standard_errors[name])) if name in noisy else (row.means[name],))
+                    for cell in _rounded(row.means[name], row.standard_errors[name])[: 1 + (name in noisy)]
                 ),
                 f"round {row.left_in_round}" if row.left_in_round else "stayed" if row.measurements else "",
             ]
@@ -115,7 +116,7 @@ def print_studies(names: Sequence[str], storage: str | None) -> list[dict[str, A
     """Prints a line for each study, and returns their states."""
     states = [Study.open(name, storage=storage).status() for name in names]
     print_table(
-        ["study", "used", "budget", "options", "active", "done"],
+        ["study", "used", "budget", "candidates", "active", "done"],
         [[row["study"], row["used"], row["budget"], row["options"], len(row["active"]), row["done"]] for row in states],
     )
     return states
@@ -125,5 +126,11 @@ def _columns(metrics: Mapping[str, str], noisy: Sequence[str]) -> list[str]:
     return [column for name in metrics for column in ((name, "±") if name in noisy else (name,))]
 
 
-def _error(value: float | None) -> str:
-    return "" if value is None else text(float(f"{value:.2g}"))
+def _rounded(mean: float | None, error: float | None) -> tuple[str, str]:
+    """A mean and its standard error, to two digits of the error."""
+    if mean is None:
+        return "", ""
+    if not error:
+        return (f"{mean:,.0f}" if mean == int(mean) else text(mean)), "" if error is None else "0"
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{mean:,.{decimals}f}", f"{error:,.{decimals}f}"
