@@ -44,9 +44,11 @@ format: $(VENV)/installed-dev  ## put the code into its one format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/installed  ## times as ratios to a baseline: the gaps, the policies, and the simulation (kept in benchmarks/RESULTS.md)
+bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, policies, simulation, studies (kept in benchmarks/RESULTS.md)
+	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/simulation.py
+	$(BIN)/python benchmarks/studies.py
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

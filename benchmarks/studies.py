@@ -1,0 +1,151 @@
+"""Measurements per second that a study can take in, beside Optuna's for the same work in the same run: read the ratios.
+
+Run with ``make bench``. One measurement is an ask and a tell, each a transaction that survives a crash, by one worker and by
+eight processes, with SQLite and with PostgreSQL. Optuna does the same with its SQLite storage: a trial of two objectives with one
+categorical parameter, whose option is drawn at random, so that its sampler costs nothing. Then: whether a measurement costs more
+late in a long study, and how long opening one takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import optuna
+
+import paretopick as pp
+from paretopick.policies.base import Policy
+from paretopick.studies.study import Study
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "studies"))
+from servers import PostgresServer
+
+OPTIONS = [f"option {i}" for i in range(20)]
+METRICS = {"quality": "max", "cost": "min"}
+WORKERS = 8
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def paretopick_work(url: str, worker: str, n: int) -> None:
+    study = Study.open("bench", storage=url)
+    for _ in range(n):
+        (todo,) = study.ask(worker=worker)
+        study.tell(todo.number, (0.5, 1.5))
+
+
+def optuna_work(url: str, _: str, n: int) -> None:
+    study = optuna.load_study(study_name="bench", storage=url, sampler=optuna.samplers.RandomSampler())
+    for _ in range(n):
+        trial = study.ask()
+        trial.suggest_categorical("option", OPTIONS)
+        study.tell(trial, (0.5, 1.5))
+
+
+def rate(work: Callable[[str, str, int], None], url: str, workers: int, n: int) -> float:
+    """Measurements per second of so many processes that make n each; from the moment when all are ready."""
+    ready, children = [os.pipe() for _ in range(2)], []
+    for i in range(workers):
+        if (child := os.fork()) == 0:
+            work(url, f"w{i}", 1)  # everything imported and connected
+            os.write(ready[0][1], b"x")
+            os.read(ready[1][0], 1)
+            work(url, f"w{i}", n)
+            os._exit(0)
+        children.append(child)
+    for _ in range(workers):
+        os.read(ready[0][0], 1)
+    start = time.perf_counter()
+    os.write(ready[1][1], b"x" * workers)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * workers
+    took = time.perf_counter() - start
+    for end in (*ready[0], *ready[1]):
+        os.close(end)
+    return workers * n / took
+
+
+@contextlib.contextmanager
+def databases() -> Iterator[dict[str, str]]:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        server = PostgresServer()
+        stack.callback(server.remove)
+        yield {
+            "sqlite": f"sqlite:///{folder}/studies.db",
+            "postgresql": server.new_database(),
+            "optuna": f"sqlite:///{folder}/o.db",
+        }
+
+
+def bench_rates(urls: dict[str, str]) -> None:
+    optuna.create_study(study_name="bench", storage=urls["optuna"], directions=["maximize", "minimize"])
+    for kind in ("sqlite", "postgresql"):
+        pp.Study.create("bench", options=OPTIONS, metrics=METRICS, budget=10**6, storage=urls[kind]).close()
+    print("## Ask and tell\n")
+    print("| workers | Optuna, SQLite: per second | SQLite: per second | ratio | PostgreSQL: per second | ratio |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for workers, n in ((1, 300), (WORKERS, 60)):
+        theirs = rate(optuna_work, urls["optuna"], workers, n)
+        ours = [rate(paretopick_work, urls[kind], workers, n) for kind in ("sqlite", "postgresql")]
+        cells = " | ".join(f"{each:,.0f} | {each / theirs:.1f} x" for each in ours)
+        print(f"| {workers} | {theirs:,.0f} | {cells} |", flush=True)
+
+
+def bench_length(urls: dict[str, str]) -> None:
+    """A long study, of which measurements are imported in one go, then told one by one, then opened."""
+    print("\n## Long studies, on SQLite\n")
+    print("| policy | measurements so far | ms per ask and tell | ratio to the first | seconds to open | without checkpoint |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for policy, options in (("ege-sr", {}), ("apt", {"batch": 20})):
+        choice = (policy, options)
+        study = pp.Study.create(policy, options=OPTIONS, metrics=METRICS, budget=200_000, policy=choice, storage=urls["sqlite"])
+        first = 0.0
+        for n in (0, 100_000):
+            if n:
+                extend(study, n)
+            start = time.perf_counter()
+            for _ in range(300):
+                (todo,) = study.ask()
+                study.tell(todo.number, values(todo.number, todo.option))
+            each = (time.perf_counter() - start) / 300
+            first = first or each
+            start = time.perf_counter()
+            opened = pp.Study.open(policy, storage=urls["sqlite"])
+            took = time.perf_counter() - start
+            print(
+                f"| {policy} | {opened.used:,} | {1e3 * each:.2f} | {each / first:.2f} | {took:.2f} | {replay(opened):.2f} |",
+                flush=True,
+            )
+
+
+def values(number: int, option: str) -> tuple[float, float]:
+    arm = int(option.split()[1])
+    return arm % 7 + (number * 0.618) % 1, arm % 5 + (number * 0.414) % 1
+
+
+def extend(study: pp.Study, n: int) -> None:
+    """Brings a study to n measurements, each asked for and told, many in a transaction."""
+    while study.used < n:
+        todos = study.ask(min(5000, n - study.used))
+        study.record({todo.number: values(todo.number, todo.option) for todo in todos}, {})
+
+
+def replay(study: pp.Study) -> float:
+    """Seconds from the log to the state, without a checkpoint."""
+    start = time.perf_counter()
+    course = type(study._course)(study.definition)
+    course.apply(study.events())
+    took = time.perf_counter() - start
+    assert isinstance(course.policy, Policy)
+    assert course.used == study.used
+    return took
+
+
+if __name__ == "__main__":
+    with databases() as urls:
+        bench_rates(urls)
+        bench_length(urls)

@@ -1,0 +1,47 @@
+"""The tutorials do what they say: every file is written as shown, every command is run, every line of output is there."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
+BLOCK = re.compile(r"^```(\w+)(?: ([\w.-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_there_is_a_tutorial_for_each_of_three_people():
+    assert [path.stem for path in TUTORIALS] == ["laboratory", "machine-learning-engineer", "performance-engineer"]
+
+
+@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
+def test_a_tutorial_can_be_followed_word_by_word(tutorial, tmp_path, server):
+    environment = {key: value for key, value in os.environ.items() if key != "PARETOPICK_STORAGE"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    environment["DATABASE"] = server.new_database()
+    output = None
+    kinds = []
+    for kind, name, content in BLOCK.findall(tutorial.read_text()):
+        kinds.append(kind)
+        if name:
+            (tmp_path / name).write_text(content)
+        elif kind == "sh":
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", content],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+            assert done.returncode == 0, f"{content}\n{done.stdout}\n{done.stderr}"
+            output = done.stdout
+        else:
+            assert kind == "text"
+            for line in content.splitlines():
+                pattern = r".*".join(re.escape(part.strip()) for part in line.split("..."))
+                assert re.search(pattern, output), f"{line!r} is not in\n{output}"
+    assert kinds.count("sh") >= 3
+    assert kinds.count("text") >= 3
