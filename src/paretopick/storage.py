@@ -15,7 +15,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ VERSION_TABLE = "paretopick_version"
 PATIENCE = 60.0
 """Seconds to wait while others write."""
 
+_migrating = threading.Lock()
 metadata = sql.MetaData()
 _json = sql.JSON(none_as_null=True)
 
@@ -150,7 +151,7 @@ class Storage:
         try:
             with self._connection(writes=True) as connection:
                 key = connection.execute(sql.insert(studies).values(row).returning(studies.c.id)).scalar_one()
-        except sql.exc.IntegrityError:
+        except _Taken:
             return None
         return StoredStudy(key, name, definition, created)
 
@@ -186,7 +187,8 @@ class Storage:
             found = _layout(connection)
         if found == LAYOUT:
             return
-        with self._connection(writes=True) as connection:
+        # Alembic keeps what it works on in a place that all threads share.
+        with _migrating, self._connection(writes=True) as connection:
             if not self._is_sqlite:
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7066, 1)")  # any two numbers, the same for everybody
             _migrate(connection, self.shown)
@@ -200,15 +202,18 @@ class Storage:
         try:
             with turn, self._engine.connect().execution_options(**self._isolation(writes)) as connection, connection.begin():
                 yield connection
-        except sql.exc.IntegrityError:
-            raise
         except (sql.exc.DBAPIError, sql.exc.TimeoutError) as problem:
-            raise StorageFailed(_explained(self.shown, getattr(problem, "orig", None) or problem)) from problem
+            error = _Taken if isinstance(problem, sql.exc.IntegrityError) else StorageFailed
+            raise error(_explained(self.shown, getattr(problem, "orig", None) or problem)) from problem
 
     def _isolation(self, writes: bool) -> dict[str, Any]:
         if self._is_sqlite:
             return {"begin": "BEGIN IMMEDIATE" if writes else "BEGIN"}
         return {"isolation_level": "READ COMMITTED" if writes else "REPEATABLE READ"}
+
+
+class _Taken(StorageFailed):
+    """A row that may be there once is there already."""
 
 
 class Transaction:
@@ -228,8 +233,8 @@ class Transaction:
         clock = sql.select(sql.extract("epoch", sql.func.clock_timestamp()))
         self.now = time.time() if is_sqlite else float(connection.execute(clock).scalar_one())
 
-    def events(self, *, after: int = 0, number: int | None = None, kind: str | None = None) -> list[Event]:
-        """Returns events in their order: those after a position, of one measurement, of one kind."""
+    def events(self, *, after: int = 0, number: int | None = None, kind: str | None = None, unasked: bool = False) -> list[Event]:
+        """Returns events in their order: those after a position, of one measurement, of one kind, not asked for."""
         query = sql.select(*(events.c[field] for field in Event._fields)).where(events.c.study_id == self._study)
         if after:
             query = query.where(events.c.position > after)
@@ -237,6 +242,8 @@ class Transaction:
             query = query.where(events.c.number == number)
         if kind is not None:
             query = query.where(events.c.kind == kind)
+        if unasked:
+            query = query.where(events.c.round.is_(None))
         return list(map(Event._make, self._connection.execute(query.order_by(events.c.position))))
 
     def append(self, new: Iterable[Event]) -> None:
@@ -260,7 +267,7 @@ class Transaction:
 
     def lease(self, number: int) -> Lease | None:
         """Returns one that is out."""
-        query = sql.select(*(leases.c[field] for field in Lease._fields)).where(self._is(number))
+        query = sql.select(*(leases.c[field] for field in Lease._fields)).where(self._are([number]))
         found = self._connection.execute(query).one_or_none()
         return None if found is None else Lease._make(found)
 
@@ -272,13 +279,13 @@ class Transaction:
 
     def change_leases(self, numbers: Iterable[int], **fields: Any) -> None:
         """Gives leases another worker, end or state."""
-        for number in numbers:
-            self._connection.execute(sql.update(leases).where(self._is(number)).values(fields))
+        for some in _parts(numbers):
+            self._connection.execute(sql.update(leases).where(self._are(some)).values(fields))
 
     def drop_leases(self, numbers: Iterable[int]) -> None:
         """Forgets leases."""
-        for number in numbers:
-            self._connection.execute(sql.delete(leases).where(self._is(number)))
+        for some in _parts(numbers):
+            self._connection.execute(sql.delete(leases).where(self._are(some)))
 
     def checkpoint(self) -> Mapping[str, Any] | None:
         """Returns the state that was kept last."""
@@ -296,8 +303,16 @@ class Transaction:
             counters = {"n_events": self.n_events, "next_number": self.next_number}
             self._connection.execute(sql.update(studies).where(studies.c.id == self._study).values(counters))
 
-    def _is(self, number: int) -> sql.ColumnElement[bool]:
-        return sql.and_(leases.c.study_id == self._study, leases.c.number == number)
+    def _are(self, numbers: Sequence[int]) -> sql.ColumnElement[bool]:
+        return sql.and_(leases.c.study_id == self._study, leases.c.number.in_(numbers))
+
+
+def _parts(numbers: Iterable[int]) -> Iterator[list[int]]:
+    """Numbers in parts that a statement can hold."""
+    rest = list(numbers)
+    while rest:
+        yield rest[:500]
+        rest = rest[500:]
 
 
 def _parsed(url: str | os.PathLike[str]) -> sql.URL:
@@ -308,26 +323,32 @@ def _parsed(url: str | os.PathLike[str]) -> sql.URL:
     try:
         parsed = sql.make_url(text)
     except sql.exc.ArgumentError:
-        raise InvalidInput(f"storage {text!r} is not the address of a database; write sqlite:///file.db.") from None
+        raise InvalidInput("the storage is not the address of a database; write for instance sqlite:///file.db.") from None
     if parsed.drivername in ("postgresql", "postgres"):
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise InvalidInput(f"storage {text!r} is a {parsed.get_backend_name()} database; sqlite and postgresql are supported.")
+        shown = parsed.render_as_string(hide_password=True)
+        raise InvalidInput(f"storage {shown!r} is a {parsed.get_backend_name()} database; sqlite and postgresql are supported.")
     return parsed
 
 
 def _engine(url: sql.URL) -> sql.Engine:
     if url.get_backend_name() != "sqlite":
         try:
-            return sql.create_engine(url, pool_pre_ping=True)
+            engine = sql.create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
         except ModuleNotFoundError as missing:
             raise InvalidInput(
                 f"{url.drivername} needs the package {missing.name}; install it with: pip install 'paretopick[postgresql]'"
             ) from None
+        sql.event.listen(engine, "connect", _prepare_postgresql)
+        return engine
     in_memory = url.database in (None, "", ":memory:")
     pool = {"poolclass": sql.StaticPool} if in_memory else {}
-    # Threads may hand a connection on, since only one uses it at a time.
-    engine = sql.create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False}, **pool)
+    try:  # threads may hand a connection on, since only one uses it at a time
+        engine = sql.create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False}, **pool)
+        engine.dialect.create_connect_args(url)
+    except sql.exc.ArgumentError:
+        raise InvalidInput(f"storage '{url}' has too few slashes; write sqlite:///{url.host or 'file.db'}.") from None
     sql.event.listen(engine, "connect", _prepare_sqlite)
     sql.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(connection.get_execution_options()["begin"]))
     return engine
@@ -346,6 +367,14 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
             if time.monotonic() > patience:
                 raise
             time.sleep(0.01)
+
+
+def _prepare_postgresql(connection: Any, _: Any) -> None:
+    """Nobody waits for ever: for a row that is locked, or for a client that stopped in the middle of a transaction."""
+    with connection.cursor() as cursor:
+        for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
+            cursor.execute(f"SET {setting} = {int(1000 * PATIENCE)}")
+    connection.commit()
 
 
 def _layout(connection: sql.Connection) -> str | None:

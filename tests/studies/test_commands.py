@@ -44,6 +44,24 @@ def test_in_a_shell_values_are_put_in_quotes(tmp_path):
     assert not (tmp_path / "hacked").exists()
 
 
+@pytest.mark.parametrize("text", ['echo "{option}"', "echo '{option}'", 'echo "it\'s {option}"', 'echo "a\\"{option}"'])
+def test_in_a_shell_no_quotes_may_be_around_a_value(text):
+    with pytest.raises(pp.InvalidInput, match=r"has \{option\} between quotes; leave them out"):
+        Command([text], metrics=["time"], shell=True)
+
+
+@pytest.mark.parametrize("text", ["echo 'a' {option} \"b\"", 'echo \\"{option}', "echo it\\'s {option}"])
+def test_in_a_shell_quotes_elsewhere_are_fine(text):
+    Command([text], metrics=["time"], shell=True)
+
+
+def test_columns_of_any_name_are_replaced_and_other_braces_stay(tmp_path):
+    todo = pp.Measurement(1, "x", 1, {"size.kb": 4, "dose (mg)": 5}, None)
+    words = ["sh", "-c", 'echo "time=$1$2"; echo "$3" >&2; echo "$3" > seen', "-", "{size.kb}", "{dose (mg)}", "{ print $1 }{}"]
+    assert Command(words, metrics=["time"], settings=["size.kb", "dose (mg)"], folder=tmp_path)(todo) == {"time": 45.0}
+    assert (tmp_path / "seen").read_text() == "{ print $1 }{}\n"
+
+
 def test_the_environment_says_what_is_measured():
     code = "import os; print('time=' + os.environ['PARETOPICK_NUMBER']); print('size=' + os.environ['PARETOPICK_ROUND'])"
     assert python(code)(TODO) == {"time": 7.0, "size": 3.0}
@@ -96,6 +114,7 @@ def test_what_cannot_be_read_is_said_in_one_line(output, message):
         ("import sys; print('half a result'); sys.exit('disk on fire')", "exit code 1; it said: disk on fire"),
         ("import os; os.abort()", "killed by signal SIGABRT; it said: nothing"),
         ("import os; os.kill(os.getpid(), 9)", "killed by signal SIGKILL"),
+        ("import os; os.kill(os.getpid(), 40)", "killed by signal 40"),
         ("raise SystemExit(3)", "exit code 3; it said: nothing"),
         ("print('x' * 11_000_000)", "it printed more than 10 MB"),
         ("import sys; sys.stdout.buffer.write(bytes(range(256)))", "there is no value for 'time'"),

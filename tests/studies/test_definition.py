@@ -28,6 +28,7 @@ def test_rounds_spend_all_of_the_budget_unless_told_otherwise():
         ({"x": {"level": 1}, "y": {"level": 2}}, ("x", "y"), {"level": 1}),
         ([{"option": "x", "level": 1}, {"level": 2, "option": "y"}], ("x", "y"), {"level": 1}),
         ([{"name": "x", "codec": "z"}], ("x",), {"codec": "z"}),
+        ([{"option": 0, "name": "z"}], ("0",), {"name": "z"}),
         (("a" for _ in range(1)), ("a",), {}),
     ],
 )
@@ -69,6 +70,9 @@ def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
         ({"scale": {"time": 1.0}}, "nothing for metric 'quality'"),
         ({"scale": {"time": 1.0, "quality": 0}}, "scale has 0 for metric 'quality'"),
         ({"scale": {"time": 1.0, "quality": float("inf")}}, "scale has inf"),
+        ({"scale": {"time": 1.0, "quality": 1e-310}}, "scale has 1e-310"),
+        ({"exact": 3}, "exact=3 is not a list"),
+        ({"options": ["a", " b"]}, "blanks at its ends"),
         ({"scale": {"tim": 1.0}}, "did you mean 'time'"),
         ({"scale": {"time": 1.0, "quality": 1.0}, "exact": ["time"]}, "'time' is exact and has a scale"),
         ({"exact": ["price"]}, "no metric named 'price'"),
@@ -96,6 +100,9 @@ def test_values_come_by_name_or_in_order():
         ({"time": "1", "quality": 1}, "metric 'time' is '1', which is not a number"),
         ({"time": None, "quality": 1}, "metric 'time' is None"),
         ({"time": 1j, "quality": 1}, "not a number"),
+        ({"time": np.complex128(1), "quality": 1}, "not a number"),
+        ({"time": np.datetime64("2026-01-01"), "quality": 1}, "not a number"),
+        ({"time": 10**400, "quality": 1}, "metric 'time' is inf"),
         ({"time": 1e200, "quality": 1}, "beyond 1e"),
         ([1], "has 1 values; a measurement has 2"),
         ([1, 2, 3], "has 3 values"),
@@ -112,3 +119,5 @@ def test_values_that_cannot_be_used_are_refused_by_name(values, message):
 def test_differences_are_said_in_words():
     (said,) = define(**GOOD).differences(define(**GOOD | {"budget": 31}))
     assert said == "budget is 30 there and 31 here"
+    (said,) = define(**GOOD).differences(define(**GOOD | {"metrics": {"quality": "max", "time": "min"}}))
+    assert said.startswith("metrics is [('time', 'min'), ")

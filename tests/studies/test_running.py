@@ -38,14 +38,17 @@ def test_identify_in_memory(policy, workers):
     assert 48 < result.used <= 60
 
 
-def test_identify_with_processes():
-    pids = pp.identify(pid_and_option, [1, 2, 3], {"pid": "max", "x": "max"}, 30, workers=2, processes=True, exact=["x"])
-    assert pids.pareto[-1] == "3"
-    assert pids.used == 30 or pids.used == 29
+def test_identify_with_processes(tmp_path):
+    given = {"workers": 2, "processes": True, "storage": tmp_path / "s.db"}
+    result = pp.identify(pid_and_option, [1, 2, 3], {"pid": "max", "x": "max"}, 30, **given)
+    assert "3" in result.pareto
+    pids = {row["pid"] for row in pp.Study.open("study", storage=tmp_path / "s.db").measurements()}
+    assert len(pids) == 2
+    assert os.getpid() not in pids
 
 
 def pid_and_option(option: int) -> list[float]:
-    return [os.getpid() * 0 + option, option]
+    return [os.getpid(), option]
 
 
 def test_options_reach_the_function_as_they_were_given():
@@ -149,9 +152,62 @@ class Fragile:
 
 
 def test_a_process_that_is_killed_by_what_it_measures_is_replaced(tmp_path):
-    result = pp.identify(Fragile(str(tmp_path / "killed")), **GIVEN, workers=2, processes=True, retries=5)
+    result = pp.identify(Fragile(str(tmp_path / "killed")), **GIVEN, workers=2, processes=True, retries=0)
     assert result.pareto == FRONT
     assert any("failed" in note for note in result.notes)
+
+
+def deadly(option):
+    if option == "c":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return measure(option)
+
+
+def test_an_option_that_kills_every_process_is_the_one_that_is_blamed():
+    with pytest.raises(
+        pp.MeasuringFailed, match="option 'c' failed 2 times in a row, the last time: BrokenProcessPool"
+    ) as problem:
+        pp.identify(deadly, **GIVEN, workers=4, processes=True, retries=1)
+    assert problem.value.study.status()["out"] == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_function_that_ends_the_program_has_failed(workers):
+    with pytest.raises(pp.MeasuringFailed, match="SystemExit: 3") as problem:
+        pp.identify(lambda _: sys.exit(3), **GIVEN, workers=workers)
+    assert problem.value.study.status()["out"] == []
+    assert problem.value.study.status()["failed"] >= 3
+
+
+def test_crews_in_one_process_have_different_names():
+    study = create_or_open("s", define(**GIVEN), "sqlite://")
+    made = Counter()
+
+    def count(todo):
+        made[todo.number] += 1
+        time.sleep(0.005)
+        return measure(todo.option)
+
+    threads = [threading.Thread(target=pp.run_study, args=(study, count)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert set(made.values()) == {1}
+    assert len(made) == study.used
+
+
+def test_values_in_another_order_than_before_are_noticed(tmp_path):
+    pp.identify(lambda _: (1, 2), ["a", "b"], {"x": "max", "y": "max"}, 4, storage=tmp_path / "s.db")
+    with pytest.raises(pp.InvalidInput, match="metrics is"):
+        pp.identify(lambda _: (2, 1), ["a", "b"], {"y": "max", "x": "max"}, 4, storage=tmp_path / "s.db")
+
+
+def test_whoever_watches_cannot_end_a_run():
+    def watch(_):
+        raise pp.StorageFailed("does not answer")
+
+    assert pp.identify(measure, **GIVEN, watch=watch).pareto == FRONT
 
 
 def test_the_same_call_goes_on_after_an_interrupt(tmp_path):
@@ -213,7 +269,7 @@ def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
 
 
 def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "LEASE", 0.3)
+    monkeypatch.setattr(running, "SHORT_LEASE", 0.3)
     study = create_or_open("s", define(options=["a", "b"], metrics={"m": "max"}, budget=2), tmp_path / "s.db")
     thread = threading.Thread(target=pp.run_study, args=(study, lambda _: time.sleep(1.0) or [1.0]))
     thread.start()
@@ -226,6 +282,8 @@ def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
         other.release(*range(2, 100), worker="thief")
     thread.join()
     assert stolen == []
+    assert study.events()[0].number == 1
+    assert study.done
 
 
 def test_a_database_that_is_away_for_a_while_is_waited_for(server):
@@ -244,7 +302,7 @@ def test_a_database_that_is_away_for_a_while_is_waited_for(server):
 
 
 def test_a_database_that_stays_away_is_reported_with_what_was_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "PATIENCE", 0.2)
+    monkeypatch.setattr(running, "LONGEST_OUTAGE", 0.2)
     study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
 
     def spoil(todo):

@@ -94,7 +94,7 @@ def test_the_database_itself_refuses_to_count_a_measurement_twice(storage):
     study = storage.create("s", {}).id
     with storage.writing(study) as transaction:
         transaction.append([told(1)])
-    with pytest.raises(sql.exc.IntegrityError), storage.writing(study) as transaction:
+    with pytest.raises(pp.StorageFailed, match=r"UNIQUE|unique"), storage.writing(study) as transaction:
         transaction.append([told(1)])
     with storage.writing(study) as transaction:
         transaction.append([told(1)._replace(kind="voided")])
@@ -239,6 +239,7 @@ def test_a_storage_is_usable_on_both_sides_of_a_fork(storage):
         ("mysql://root@localhost/x", "is a mysql database; sqlite and postgresql are supported"),
         ("nonsense://", "is a nonsense database"),
         ("http://[bad", "not the address of a database|is a http database"),
+        ("sqlite://study.db", "too few slashes; write sqlite:///study.db"),
     ],
 )
 def test_an_address_that_cannot_work_is_refused(address, message):
@@ -257,6 +258,40 @@ def test_what_the_database_says_is_in_the_error_and_the_password_is_not(tmp_path
     with pytest.raises(pp.StorageFailed, match="file is not a database"):
         Storage(text)
     assert text.read_text() == "dear diary, " * 100
+
+
+def test_threads_may_open_new_databases_at_once(tmp_path):
+    addresses = ["sqlite://"] * 4 + [str(tmp_path / f"{i}.db") for i in range(4)] + [str(tmp_path / "same.db")] * 4
+    names = []
+
+    def open_one(address: str) -> None:
+        storage = Storage(address)
+        storage.create(threading.current_thread().name, {})
+        names.append(storage.names())
+
+    threads = [threading.Thread(target=open_one, args=(address,)) for address in addresses]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(names) == len(addresses)
+
+
+def test_postgresql_does_not_wait_for_ever(server, monkeypatch):
+    """For a client that stopped in the middle of its transaction, with the row locked."""
+    monkeypatch.setattr(storage_module, "PATIENCE", 0.5)
+    url = server.new_database()
+    storage = Storage(url)
+    study = storage.create("s", {}).id
+    with server.connect(url.partition("@/")[2].partition("?")[0]) as stuck:
+        stuck.execute("BEGIN")
+        stuck.execute("SELECT * FROM paretopick_studies FOR UPDATE")
+        with pytest.raises(pp.StorageFailed, match="lock timeout"), storage.writing(study):
+            pass
+    with storage.writing(study) as transaction:
+        transaction.append([told(1)])
+    with storage._connection(writes=False) as connection:
+        assert connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar() == "500ms"
 
 
 def test_sqlite_is_set_to_lose_nothing(tmp_path):

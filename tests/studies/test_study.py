@@ -97,6 +97,16 @@ def test_a_lease_that_ran_out_is_handed_out_again_under_its_number(storage):
     assert len(study.events()) == 1
 
 
+def test_whoever_lost_a_lease_cannot_fail_the_measurement_of_others(storage):
+    study = create(storage)
+    (late,) = study.ask(worker="slow", lease=0.05)
+    time.sleep(0.1)
+    study.ask(worker="quick")
+    study.fail(late.number, "it broke for me", worker="slow")
+    study.tell(late.number, (1.0, 2.0), worker="quick")
+    assert [(event.kind, event.worker) for event in study.events()] == [("told", "quick")]
+
+
 def test_a_late_result_counts_if_nobody_else_was_quicker(storage):
     study = create(storage)
     (late,) = study.ask(worker="slow", lease=0.05)
@@ -219,12 +229,27 @@ def test_a_retired_option_is_never_asked_again_and_not_in_the_answer(storage):
     result = study.result()
     assert result.pareto == ("b", "d")
     assert "'a' was retired: no longer made" in result.notes
-    assert "1 measurement is kept that does not count, since nobody asked for it." in result.notes
+    assert "1 more made than asked for: kept, and counted if their options become due." in result.notes
     assert result.options[0].status == "retired"
     with pytest.raises(pp.InvalidInput, match="'a' was retired already: no longer made"):
         study.retire("a", "again")
     with pytest.raises(pp.UnknownName, match="no option named 'e'"):
         study.retire("e", "?")
+
+
+def test_when_enough_is_found_nothing_is_said_about_the_others_and_a_retired_one_is_replaced(storage):
+    study = finish(create(storage, policy=("ege-sr-k", {"max_arms": 1}), budget=200))
+    (found,) = study.result().pareto
+    statuses = {row.option: row.status for row in study.result().options}
+    assert statuses.pop(found) == "pareto"
+    left = {row.option for row in study.result().options if row.left_in_round}
+    assert {option for option, status in statuses.items() if status == "undecided"} == set(statuses) - left
+    study.retire(found, "no longer made")
+    assert not study.done
+    (other,) = finish(study).result().pareto
+    assert other != found
+    assert other in FRONT
+    assert study.used <= 200
 
 
 def test_retiring_all_but_one_and_all_ends_the_study(storage):
@@ -245,13 +270,11 @@ def test_measurements_made_before_count_as_pulls(storage):
     per_option = study.status()["due"] // 4
     rng = np.random.default_rng(0)
     before = [(option, rng.normal(TRUTH[option], 0.5)) for option in ("a", "b") for _ in range(per_option + 2)]
-    numbers = study.add(before, source="pilot.csv")
+    numbers = study.add(before)
     assert numbers == list(range(1, 2 * per_option + 5))
     assert study.used == 2 * per_option  # two of each wait for the next round
-    assert "4 measurements are kept that do not count, since nobody asked for them." in study.result().notes
+    assert "4 more made than asked for: kept, and counted if their options become due." in study.result().notes
     assert {todo.option for todo in study.ask(1000)} == {"c", "d"}
-    with pytest.raises(pp.InvalidInput, match=r"pilot\.csv were added before"):
-        study.add(before, source="pilot.csv")
     asked = 2 * per_option
     for todo in study.ask(1000):
         study.tell(todo.number, measure(todo))
@@ -344,14 +367,14 @@ def test_a_bad_result_is_refused_and_nothing_is_stored(storage, wrong):
     assert list(study.result().options[0].means.values()) == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("number", ["1", 1.5, None, True])
+@pytest.mark.parametrize("number", ["1", 1.5, None, True, 0, -1, 2**31, 10**20])
 def test_numbers_are_whole_numbers(storage, number):
     with pytest.raises(pp.InvalidInput, match="number="):
         create(storage).tell(number, (1, 1))
 
 
 def test_names_are_just_characters(storage):
-    nasty = ["'; DROP TABLE paretopick_studies; --", "$(rm -rf /)", 'a\\b"c', "日本語 ☃", "%s {option} \\x00", "--help", " x "]
+    nasty = ["'; DROP TABLE paretopick_studies; --", "$(rm -rf /)", 'a\\b"c', "日本語 ☃", "%s {option} \\x00", "--help", "x y"]
     for name in nasty:
         study = create(storage, name, options=nasty, metrics={"m; --": "max", "`m`": "min"}, budget=100)
         (todo,) = study.ask(worker=name)
@@ -415,10 +438,33 @@ def test_long_studies_are_opened_from_a_checkpoint_and_are_the_same_without(stor
         position = transaction.checkpoint()["position"]
     assert 0 < study._course.position - position <= 7
     with_it = open_again(study, storage)
-    with storage.writing(study._id) as transaction:
-        transaction.keep_checkpoint(0, study._course.to_dict() | {"format": "of another version"})
-    without = open_again(study, storage)
-    assert with_it._course.to_dict() == without._course.to_dict() == study._course.to_dict()
+    assert with_it._course.to_dict() == study._course.to_dict()
+    for spoiled in ({"format": "of another version"}, {"policy": {}}, {"first": None}, {"kept": [[1]]}):
+        with storage.writing(study._id) as transaction:
+            transaction.keep_checkpoint(0, study._course.to_dict() | spoiled)
+        assert open_again(study, storage)._course.to_dict() == study._course.to_dict()
+
+
+def test_a_void_after_a_checkpoint_is_the_same_as_without(storage, monkeypatch):
+    monkeypatch.setattr(study_module, "CHECKPOINT_EVERY", 7)
+    study, other = create(storage), None
+    for i in range(40):
+        for todo in study.ask():
+            study.tell(todo.number, measure(todo))
+        if i == 20:
+            other = open_again(study, storage)  # from a checkpoint
+    other.void(3, "wrong")
+    study.void(17, "wrong, too")
+    assert other.used == study.used == open_again(study, storage).used == 38
+    assert other._course.to_dict() == study._course.to_dict() == open_again(study, storage)._course.to_dict()
+
+
+def test_a_retired_single_option_does_not_spoil_the_checkpoint(storage, monkeypatch):
+    monkeypatch.setattr(study_module, "CHECKPOINT_EVERY", 1)
+    study = create(storage, options=["only"], metrics={"m": "max"}, budget=3)
+    study.retire("only", "gone")
+    study.add([("only", [1.0])] * 3)
+    assert open_again(study, storage).result().pareto == ()
 
 
 def test_applying_events_that_was_interrupted_is_done_anew(storage, monkeypatch):
@@ -453,10 +499,52 @@ def test_results_before_the_end_say_what_is_known(storage):
 
 def test_one_option_and_one_metric_are_a_study_too(storage):
     study = create(storage, options=["only"], metrics={"m": "max"}, budget=3)
-    while not study.done:
-        for todo in study.ask():
-            study.tell(todo.number, [1.0])
+    assert study.done
     assert study.result().pareto == ("only",)
+    assert study.result().notes == ("a single option is Pareto-optimal without any measurement.",)
+    two = create(storage, "two", options=["x", "y"], metrics={"m": "max"}, budget=4)
+    while not two.done:
+        for todo in two.ask():
+            two.tell(todo.number, [float(todo.option == "y")])
+    assert two.result().pareto == ("y",)
+    assert two.used == 4
+
+
+def test_an_option_that_lost_all_its_measurements_is_named(storage):
+    study = create(storage, policy="uniform", budget=4)
+    for todo in study.ask(4):
+        study.tell(todo.number, TRUTH[todo.option])
+    study.void(1, "typing error")
+    assert study.result().pareto == FRONT
+    assert "'a' has no measurement left; what was decided about it stands." in study.result().notes
+
+
+def test_rows_that_were_recorded_before_are_known_again(storage):
+    """A table that has grown brings what is new; equal rows elsewhere are refused unless told otherwise."""
+    study = create(storage)
+    rows = [("a", (9, 9)), ("a", (9, 9)), ("b", (5, 2))]
+    assert len(study.record({}, {}, rows)) == 3
+    assert study.record({}, {}, rows) == []
+    assert len(study.record({}, {}, [*rows, ("c", (3, 8))])) == 1
+    assert study.record({}, {}, [*rows, ("c", (3, 8))]) == []
+    with pytest.raises(pp.InvalidInput, match="measurement 2 of 2, 'b' with quality=5, cost=2, was added before"):
+        study.record({}, {}, [("d", (1, 1)), ("b", (5, 2))])
+    assert study.used == 4
+    assert len(study.record({}, {}, [("b", (5, 2))], again=True)) == 1
+    assert study.used == 5
+
+
+def test_everything_that_a_worker_has_can_be_given_back(storage):
+    study = create(storage)
+    study.ask(3, worker="w")
+    study.ask(2, worker="v")
+    assert study.release(worker="w") == [1, 2, 3]
+    assert [row["number"] for row in study.status()["out"]] == [4, 5]
+
+
+def test_an_empty_address_is_refused():
+    with pytest.raises(pp.InvalidInput, match="storage='' is empty"):
+        pp.Study.list(storage="")
 
 
 def test_the_default_storage_is_a_file_here_or_what_the_environment_says(tmp_path, monkeypatch):

@@ -42,11 +42,11 @@ def filled(study, tmp_path, fill, n=1000):
 def test_a_sheet_has_a_row_for_each_measurement_and_a_cell_for_each_metric(study):
     lines = sheet(study, study.ask(4)).splitlines()
     assert lines == [
-        "number,option,dose,round,response,price,failed",
-        "1,a,1,1,,,",
-        '2,"b, the second",2,1,,,',
-        '3,"c ""quoted""",3,1,,,',
-        "4,a,1,1,,,",
+        "number,option,dose,round,response,price,failed,study",
+        "1,a,1,1,,,,s",
+        '2,"b, the second",2,1,,,,s',
+        '3,"c ""quoted""",3,1,,,,s',
+        "4,a,1,1,,,,s",
     ]
 
 
@@ -71,10 +71,15 @@ def test_a_sheet_may_be_filled_in_bit_by_bit_and_imported_again_and_again(study,
 
     path = filled(study, tmp_path, some)
     first = import_table(study, path)
-    assert first == Imported(told=3, failed=1, added=0, empty=first.empty)
+    assert first == Imported(told=3, failed=1, added=0, known=0, empty=first.empty)
     assert import_table(study, path) == first
     assert study.used == 3
     assert study.status()["failed"] == 1
+    study.void(2, "wrong")
+    more = path.read_text().replace('5,"b, the second",2,1,,,,s', '5,"b, the second",2,1,7,2,,s')
+    path.write_text(more)
+    assert import_table(study, path) == Imported(told=4, failed=1, added=0, known=0, empty=first.empty - 1)
+    assert study.used == 3  # one more, and one that stays void
 
 
 @pytest.mark.parametrize(
@@ -101,12 +106,20 @@ def test_a_row_that_is_wrong_stops_the_import_and_nothing_is_kept(study, tmp_pat
 
 def test_measurements_made_before_are_added_once(study, tmp_path):
     path = write(tmp_path, 'price,option,response,remark\n1,a,9,"x, y"\n1,a,8,\n2,"b, the second",7,\n')
-    assert import_table(study, path) == Imported(told=0, failed=0, added=3, empty=0)
+    assert import_table(study, path) == Imported(told=0, failed=0, added=3, known=0, empty=0)
     assert study.used == 3
     assert [row["round"] for row in study.measurements()] == [None] * 3
-    with pytest.raises(pp.InvalidInput, match=r"table\.csv .* were added before; added twice, they would count twice"):
-        import_table(study, path)
-    assert study.used == 3
+    assert import_table(study, path) == Imported(told=0, failed=0, added=0, known=3, empty=0)
+    path.write_text(path.read_text() + '2,"b, the second",6,late\n')
+    assert import_table(study, path) == Imported(told=0, failed=0, added=1, known=3, empty=0)
+    assert study.used == 4
+    other = write(tmp_path, "option,response,price\na,2.5,1\na,8,1\n", "other.csv")
+    with pytest.raises(
+        pp.InvalidInput, match=r"other\.csv: measurement 2 of 2, 'a' with response=8, price=1, was added before.*say again"
+    ):
+        import_table(study, other)
+    assert study.used == 4
+    assert import_table(study, other, again=True).added == 2
 
 
 @pytest.mark.parametrize(
@@ -133,12 +146,32 @@ def test_tables_of_every_spreadsheet_are_read(study, tmp_path, text, encoding):
         ("option,response,price\na,1\n", "row 2, has 2 cells; the first line names 3 columns"),
         ("response,price\n1,2\n", "row 2: it has neither a number nor an option"),
         ("option,response,price\n\nz,1,2\n", "row 3: no option named 'z'"),
+        ("number,option,response,price,faild\n", "has a column 'faild'; did you mean 'failed'"),
+        ("number,option,response,price,study\n1,a,1,1,other\n", "row 2: it is of the study 'other', and not of 's'"),
+        ("number,option,response,price\n99999999999999999999,a,1,1\n", "number=99999999999999999999 is too large"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused(study, tmp_path, text, message):
     with pytest.raises(pp.InvalidInput, match=message):
         import_table(study, write(tmp_path, text))
     assert study.events() == []
+
+
+def test_a_decimal_comma_is_one_in_numbers_alone(tmp_path):
+    study = pp.Study.create("s", options=["0,5", "1,5"], metrics={"m": "max"}, budget=10, storage="sqlite://")
+    assert import_table(study, write(tmp_path, "\noption;m\n0,5;1,25\n")).added == 1
+    assert study.result().options[0].means == {"m": 1.25}
+
+
+def test_a_sheet_with_separators_in_its_names_is_read_back(tmp_path):
+    study = pp.Study.create("s", options=["x", "y"], metrics={"a;b;c;d;e;f;g": "max", "h": "min"}, budget=10, storage="sqlite://")
+    path = filled(study, tmp_path, lambda row: row.update({"a;b;c;d;e;f;g": 1, "h": 2}))
+    assert import_table(study, path).told == study.used
+
+
+def test_a_cell_beyond_all_measure_is_refused(study, tmp_path):
+    with pytest.raises(pp.InvalidInput, match="is not a table: field larger than"):
+        import_table(study, write(tmp_path, "option,response,price\n" + "x" * 200_000 + ",1,2\n"))
 
 
 def test_files_that_are_not_there_or_not_text(study, tmp_path):
@@ -172,7 +205,7 @@ def measured(study):
 
 def test_export_as_csv_has_every_measurement_with_all_its_digits(measured):
     rows = list(csv.DictReader(io.StringIO(export(measured, "csv").decode())))
-    assert list(rows[0]) == ["number", "option", "round", "response", "price", "status", "why", "worker", "at"]
+    assert list(rows[0]) == ["number", "option", "round", "response", "price", "status", "why", "worker", "at", "study"]
     assert [(row["number"], row["status"], row["why"]) for row in rows] == [
         ("1", "told", ""),
         ("2", "voided", "wrong"),
@@ -205,10 +238,17 @@ def test_an_export_of_nothing_and_of_another_kind(study):
     assert tables.FORMATS == ("csv", "json", "parquet")
 
 
-def test_what_was_exported_can_be_imported_into_another_study(measured, tmp_path):
-    """Numbers are those of the other study: without them, rows are measurements made before."""
-    rows = [row for row in csv.DictReader(io.StringIO(export(measured, "csv").decode())) if row["status"] == "told"]
-    text = "option,response,price\n" + "".join(f"{row['option']},{row['response']},{row['price']}\n" for row in rows)
+def test_an_export_brings_nothing_new_to_its_own_study_and_is_refused_by_another(measured, tmp_path):
+    path = write(tmp_path, export(measured, "csv").decode())
+    assert import_table(measured, path) == Imported(told=1, failed=0, added=0, known=0, empty=2)
+    assert measured.used == 1
     other = pp.Study.create("t", options=list(OPTIONS), metrics=measured.metrics, budget=30, storage="sqlite://")
-    assert import_table(other, write(tmp_path, text)).added == 1
+    with pytest.raises(pp.InvalidInput, match="row 2: it is of the study 's', and not of 't'"):
+        import_table(other, path)
+
+
+def test_without_its_numbers_and_its_name_an_export_is_a_pilot_of_another_study(measured, tmp_path):
+    frame = pandas.read_csv(io.BytesIO(export(measured, "csv"))).drop(columns=["number", "study"])
+    other = pp.Study.create("t", options=list(OPTIONS), metrics=measured.metrics, budget=30, storage="sqlite://")
+    assert import_table(other, write(tmp_path, frame.to_csv(index=False))) == Imported(0, 0, added=1, known=0, empty=2)
     assert other.result().options[0].means["response"] == 0.1 + 0.2

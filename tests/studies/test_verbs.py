@@ -20,7 +20,7 @@ import paretopick as pp
 from inputs import heed_interrupts
 from terminals import on_a_terminal, run, succeed
 
-VERBS = ["ask", "tell", "fail", "void", "retire", "extend", "status", "result", "sheet", "import", "export"]
+VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status", "result", "sheet", "import", "export"]
 CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max,price:min", "--budget", "60")
 
 
@@ -105,6 +105,8 @@ def test_a_sheet_is_filled_in_and_read_back(folder):
     assert len(rows) == 42  # 45 in the round, of which one is told and two are with somebody else
     refused = run("sheet", "boosters", "-o", "round.csv", cwd=folder)
     assert "round.csv is there already; add --force" in refused.stderr
+    assert "there is no folder nowhere" in run("sheet", "boosters", "-o", "nowhere/x.csv", "--worker", "me", cwd=folder).stderr
+    assert {row["worker"] for row in json.loads(succeed("status", "boosters", "--json", cwd=folder))["out"]} == {"main", "sheet"}
     for row in rows[:-1]:
         row.update(response=ord(row["option"]), price=int(row["number"]) % 3)
     rows[-1]["failed"] = "lost"
@@ -113,7 +115,7 @@ def test_a_sheet_is_filled_in_and_read_back(folder):
         writer.writeheader()
         writer.writerows(rows)
     text = succeed("import", "boosters", "round.csv", cwd=folder)
-    assert "Read round.csv: 41 told, 0 made before, 1 failed, 0 still empty; 42 of 60 measurements count, round 1." in text
+    assert "Read round.csv: 41 told, 0 made before, 1 failed, 0 left out; 42 of 60 measurements count, round 1." in text
     assert succeed("sheet", "boosters", cwd=folder).count("\n") == 2  # the one that failed is due again
 
 
@@ -254,6 +256,9 @@ def test_a_command_that_goes_wrong_is_one_clear_line_and_the_study_is_intact(ben
         ("retries = 1", "retries = -1", "retries=-1 is too small"),
         ("retries = 1", 'timeout = "soon"', "timeout='soon' is not a number"),
         ("retries = 1", "options = 3", "not valid TOML|Cannot"),
+        ("retries = 1", "exact = 3", "not valid TOML|Cannot"),
+        ('exact = ["size"]', "exact = 3", "exact=3 is not a list of metrics"),
+        ('["./bench.py", "{option}", "{log}"]', '"./bench.py \'x"', "cannot be taken apart (No closing quotation)"),
         ('["./bench.py", "{option}", "{log}"]', "7", "command=7 is neither a text nor a list"),
     ],
 )
@@ -271,6 +276,9 @@ def test_what_to_run_must_be_said(bench):
     assert "there is no file no.toml" in run("run", "no.toml", cwd=bench).stderr
     assert "needs --options, --metrics and --budget" in run("run", "--options", "a,b", "--", "true", cwd=bench).stderr
     assert "go with --options" in run("run", "study.toml", "--policy", "apt", cwd=bench).stderr
+    for bad in (("--workers", "0"), ("--workers", "-3"), ("--retries", "-1")):
+        assert f"{bad[0]}={bad[1]} is too small" in run("run", "study.toml", *bad, cwd=bench).stderr
+    assert not (bench / "paretopick.db").exists()
     assert "there is no command" in run("run", "--options", "a,b", "--metrics", "m:max", "--budget", "9", cwd=bench).stderr
     assert "is not NAME:min or NAME:max" in run("run", "--options", "a", "--metrics", "m", "--budget", "9", cwd=bench).stderr
 

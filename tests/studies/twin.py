@@ -1,6 +1,7 @@
 """A study replayed literally: one event after the other, all measurements in lists, the noise from its definition."""
 
 import itertools
+import math
 
 import numpy as np
 
@@ -58,7 +59,13 @@ class Twin:
                         return
                     again = self.in_round[number] == self.policy.snapshot().round and not self.policy.done
                     self._rescale()
-                    self.policy.take_back(arm, self._larger_is_better(entry[1]), due=again and arm not in self.retired)
+                    rest = [self._larger_is_better(values) for _, values in self.counted[arm]]
+                    self.policy.take_back(
+                        arm,
+                        self._larger_is_better(entry[1]),
+                        due=again and arm not in self.retired,
+                        sums=[math.fsum(column) for column in zip(*rest, strict=True)] if rest else np.zeros(len(entry[1])),
+                    )
 
     def _larger_is_better(self, values) -> list[float]:
         return [value if goal == "max" else -value for value, goal in zip(values, self.definition.metrics.values(), strict=True)]

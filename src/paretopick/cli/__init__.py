@@ -18,6 +18,7 @@ from paretopick.cli import (
     fail,
     import_,
     paper,
+    release,
     result,
     retire,
     run,
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STUDIES = (run, create, ask, tell, fail, void, retire, extend, status, result, sheet, import_, export)
+STUDIES = (run, create, ask, tell, fail, release, void, retire, extend, status, result, sheet, import_, export)
 RESEARCH = (demo, show, simulate, paper)
 for verb in (*STUDIES, *RESEARCH):
     app.command(verb.NAME, epilog=f"Example: {verb.EXAMPLE}")(verb.command)

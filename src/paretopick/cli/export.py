@@ -38,4 +38,4 @@ def command(
     if chosen == "parquet" and output is None:
         raise InvalidInput("Parquet is not for terminals; name a file with -o measurements.parquet.")
     study = Study.open(name, storage=storage)
-    write_or_print(export(study, chosen), output, f"{len(study.measurements())} measurements", force=force)
+    write_or_print(export(study, chosen), output, "the measurements", force=force)

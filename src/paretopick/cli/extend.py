@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from paretopick.cli.arguments import Json
-from paretopick.cli.studying import Name, Storage, Worker
-from paretopick.cli.tell import report
+from paretopick.cli.studying import Name, Storage, Worker, report
 from paretopick.errors import InvalidInput
 from paretopick.studies import Study
 

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from paretopick.cli.arguments import Json
-from paretopick.cli.studying import Name, Number, Storage
-from paretopick.cli.tell import report
+from paretopick.cli.studying import Name, Number, Storage, report
 from paretopick.studies import Study
 
 NAME = "fail"
@@ -25,4 +24,4 @@ def command(
     """Report that a measurement could not be made; its option stays due, under a new number."""
     study = Study.open(name, storage=storage)
     study.fail(number, why)
-    report(study, f"Measurement {number} failed, its option is due again", as_json)
+    report(study, f"Measurement {number} is reported as failed", as_json)

@@ -148,10 +148,17 @@ def write_or_print(content: bytes, path: Path | None, what: str, *, force: bool)
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         return
-    if path.exists() and not force:
-        raise InvalidInput(f"{path} is there already; add --force to overwrite it, or choose another name.")
+    check_target(path, force=force)
     write_whole(path, content)
     print(f"Wrote {what} to {path}")
+
+
+def check_target(path: Path | None, *, force: bool) -> None:
+    """Refuses to overwrite a file, and to write into a folder that is not there."""
+    if path is not None and path.exists() and not force:
+        raise InvalidInput(f"{path} is there already; add --force to overwrite it, or choose another name.")
+    if path is not None and not path.parent.is_dir():
+        raise InvalidInput(f"there is no folder {path.parent}; make it first, or choose another name.")
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from paretopick.cli.arguments import Json
-from paretopick.cli.studying import Name, Storage
-from paretopick.cli.tell import report
+from paretopick.cli.studying import Name, Storage, report
 from paretopick.studies import Study
 
 NAME = "retire"

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from paretopick._arrays import check_integer
 from paretopick.cli.arguments import Json, policy_spec, split_at_commas
 from paretopick.cli.output import print_json, study_bar
 from paretopick.cli.studying import (
@@ -78,7 +79,10 @@ def command(
         else _from_file(what or [], name, policy, exact, scale, shell)
     )
     measure = told.measure(timeout)
-    size = workers or told.workers or 1
+    size = check_integer(next(given for given in (workers, told.workers, 1) if given is not None), "--workers", minimum=1)
+    attempts = check_integer(
+        next(given for given in (retries, told.retries, RETRIES) if given is not None), "--retries", minimum=0
+    )
     study = create_or_open(told.name, told.definition, storage, batch=size)
     if study.done:
         print(f"The study {study.name!r} is done already; to measure anew, name another --storage.", file=sys.stderr)
@@ -89,7 +93,7 @@ def command(
                 study,
                 measure,
                 workers=size,
-                retries=next(given for given in (retries, told.retries, RETRIES) if given is not None),
+                retries=attempts,
                 worker=worker,
                 watch=watch,
                 abandon=measure.stop,
@@ -141,7 +145,7 @@ def _inline(
         scale=scale_from(scale),
         exact=[part.strip() for part in split_at_commas([exact])],
     )
-    program = shlex.split(words[0])[0] if shell and words and words[0].strip() else words[0] if words else ""
+    program = " ".join(words).split()[0] if "".join(words).strip() else ""
     return StudyFile(
         name=name or Path(program).stem or "study",
         definition=definition,
@@ -152,6 +156,11 @@ def _inline(
         retries=None,
         workers=None,
     )
+
+
+def _first(*given: int | None) -> int | None:
+    """The first that was said."""
+    return next((value for value in given if value is not None), None)
 
 
 def _again() -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paretopick.cli.arguments import Json
-from paretopick.cli.output import print_json, write_or_print
+from paretopick.cli.output import check_target, print_json, write_or_print
 from paretopick.cli.studying import Name, Storage
 from paretopick.studies import Study
 from paretopick.studies.tables import sheet
@@ -34,6 +34,7 @@ def command(
 
     The measurements are reserved without limit. Asked again, the same rows come out until they are told.
     """
+    check_target(output, force=force)  # before anything is reserved
     study = Study.open(name, storage=storage)
     everything = study.status()["planned"] + len(study.options)
     todos = study.ask(everything if n is None else n, worker=worker, lease=None)

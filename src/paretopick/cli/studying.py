@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from paretopick.cli.arguments import split_at_commas
-from paretopick.cli.output import print_table, text
+from paretopick.cli.output import print_json, print_table, text
 from paretopick.errors import InvalidInput
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.tables import read_options
@@ -82,6 +82,17 @@ def number_pairs(texts: Sequence[str], where: str) -> dict[str, float]:
         except ValueError:
             raise InvalidInput(f"{pair!r} in {where} does not end in a number.") from None
     return pairs
+
+
+def report(study: Study, what: str, as_json: bool) -> None:
+    """Prints where the study stands after something was done."""
+    state = study.status()
+    if as_json:
+        print_json(state)
+    else:
+        print(f"{what}; {state['used']} of {state['budget']} measurements count, round {state['round']}.")
+        if state["done"]:
+            print(f"The study is done. {study.result()}")
 
 
 def print_result(result: ParetoResult) -> None:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from paretopick.cli.arguments import Json, value
-from paretopick.cli.output import print_json
-from paretopick.cli.studying import Name, Number, Storage, number_pairs
+from paretopick.cli.studying import Name, Number, Storage, number_pairs, report
 from paretopick.studies import Study
 
 NAME = "tell"
@@ -27,14 +26,3 @@ def command(
     given: Any = value(values[0]) if len(values) == 1 else None
     study.tell(number, given if isinstance(given, dict) else number_pairs(values, "the values"))
     report(study, f"Measurement {number} is kept", as_json)
-
-
-def report(study: Study, what: str, as_json: bool) -> None:
-    """Prints where the study stands after something was done."""
-    state = study.status()
-    if as_json:
-        print_json(state)
-    else:
-        print(f"{what}; {state['used']} of {state['budget']} measurements count, round {state['round']}.")
-        if state["done"]:
-            print(f"The study is done. {study.result()}")

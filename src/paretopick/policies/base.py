@@ -186,12 +186,14 @@ class Policy(ABC):
         answer[active] = len(active) == 1 or optimal_rows(self.means[active])
         return np.flatnonzero(answer)
 
-    def take_back(self, arm: int, values: ArrayLike, *, due: bool) -> None:
+    def take_back(self, arm: int, values: ArrayLike, *, due: bool, sums: ArrayLike | None = None) -> None:
         """Takes back one observation of an arm: it leaves the means from now on, and what was decided stands.
 
         Args:
             arm: its number.
             values: what was told; whether it was is not checked, since policies keep sums alone.
+            sums: of the observations that are left, from whoever has kept them. Without, the observation is subtracted, and what
+                was rounded off because of it is lost: all of the others, if it was beyond all measure.
             due: whether the pull is to be made again: yes, if the round that asked for it is still open. An active arm that has
                 no other observation is due again in any case: nothing could be decided about it.
         """
@@ -204,8 +206,11 @@ class Policy(ABC):
         if due and (self.done or not active):
             why = "the policy is done" if self.done else f"arm {arm} has left"
             raise InvalidInput(f"{why}, so its pull cannot be due again; say due=False.")
+        left = self._sums[arm] - row if sums is None else np.array(sums, dtype=np.float64)
+        if left.shape != row.shape or not np.isfinite(left).all():
+            raise InvalidInput(f"sums={sums!r} must be {self.n_objectives} finite numbers: what is left of each objective.")
         self._counts[arm] -= 1
-        self._sums[arm] = self._sums[arm] - row if self._counts[arm] else 0.0
+        self._sums[arm] = left if self._counts[arm] else 0.0
         self._certain[arm] *= self._counts[arm] > 0
         if due or (active and not self.done and self._counts[arm] == 0):
             self._due[arm] += 1

@@ -35,22 +35,31 @@ class EGE(Policy):
         self._due[:] = schedule.pulls[0] if schedule.pulls else 0
 
     def recommend(self) -> IntArray:
-        return np.flatnonzero(self._accepted & ~self._retired) if self._stopped else super().recommend()
+        return np.flatnonzero(self._accepted & ~self._retired) if self.stopped else super().recommend()
 
     @property
-    def _stopped(self) -> bool:
-        return self.max_arms is not None and int(self._accepted.sum()) >= self.max_arms
+    def stopped(self) -> bool:
+        """Whether ``max_arms`` are accepted, so that nothing is asked for the others."""
+        return self.max_arms is not None and int((self._accepted & ~self._retired).sum()) >= self.max_arms
+
+    def retire(self, arm: int) -> None:
+        was_stopped = self.stopped
+        super().retire(arm)
+        if was_stopped and not self.stopped:  # another one has to be found
+            self._go_on(None)
 
     def _close_round(self) -> None:
-        ranked = None
-        while (self._left_in == 0).any():
-            ranked = self._eliminate(self._ranked() if ranked is None else ranked)
-            if self._round == self.schedule.n_rounds or self._stopped:
-                return
+        if (self._left_in == 0).any():
+            self._go_on(self._eliminate(self._ranked()))
+
+    def _go_on(self, ranked: _Ranking | None) -> None:
+        """Opens the next round that has pulls, after those without; ``ranked`` are the active arms, if that is known."""
+        while (self._left_in == 0).any() and self._round < self.schedule.n_rounds and not self.stopped:
             self._round += 1
             if pulls := self.schedule.pulls[self._round - 1]:
                 self._due[self._left_in == 0] = pulls
                 return
+            ranked = self._eliminate(self._ranked() if ranked is None else ranked)
 
     def _ranked(self) -> _Ranking:
         """The active arms, those that stay longest first: smallest gap, then empirically optimal, then smallest index."""
@@ -84,7 +93,7 @@ class EGE(Policy):
         received = np.array((0, *self.schedule.cumulative))  # by an arm that takes part up to a round
         fits = self._round <= self.schedule.n_rounds
         if fits:
-            last = np.where(self._left_in == 0, self._round, self._left_in)
+            last = np.minimum(np.where(self._left_in == 0, self._round, self._left_in), self.schedule.n_rounds)
             asked = self._counts + self._due + self._given_up
             n_active, now = self.schedule.active[self._round - 1 if self._due.any() else self._round], (self._left_in == 0).sum()
             fits = (self._retired | (asked == received[last])).all() and now <= n_active <= now + self._retired.sum()

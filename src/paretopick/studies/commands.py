@@ -25,7 +25,7 @@ LONGEST_OUTPUT = 10_000_000
 KEPT_OUTPUT = 4000
 """Characters of the end of the output that are kept of a failure."""
 
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w -]*)\}")
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 
 
 class Command:
@@ -73,7 +73,7 @@ class Command:
                 if code is None:
                     raise MeasuringFailed(f"it was stopped after {self._timeout:g} s, without a result")
                 if code != 0:
-                    how = f"exit code {code}" if code > 0 else f"killed by signal {signal.Signals(-code).name}"
+                    how = f"exit code {code}" if code > 0 else f"killed by signal {_signal(-code)}"
                     last = said.strip().splitlines()[-1:] or ["nothing"]
                     raise MeasuringFailed(f"{how}; it said: {last[0].strip()[:200]}")
                 if stdout.seek(0, os.SEEK_END) > LONGEST_OUTPUT:
@@ -127,6 +127,8 @@ class Command:
         def fill(found: re.Match[str]) -> str:
             if found[0] in ("{{", "}}"):
                 return found[0][0]
+            if found[1] not in values:  # braces that are not ours
+                return found[0]
             text = str(values[found[1]])
             return shlex.quote(text) if self._shell else text
 
@@ -139,7 +141,12 @@ class Command:
         known = {"option", *settings}
         for word in self._words:
             for found in PLACEHOLDER.finditer(word):
-                if found[1] is not None and found[1] not in known:
+                if found[1] in known:
+                    if self._shell and _in_quotes(word[: found.start()]):
+                        raise InvalidInput(
+                            f"the command has {found[0]} between quotes; leave them out, values are quoted for you."
+                        )
+                elif found[1] is not None and found[1].isidentifier():
                     names = ", ".join(f"{{{name}}}" for name in sorted(known))
                     raise InvalidInput(
                         f"the command has {found[0]}, and options have {names}; write {{{{{found[1]}}}}} for plain braces."
@@ -212,6 +219,26 @@ def _number(name: str, value: Any) -> float:
     if not abs(number) < float("inf"):
         raise MeasuringFailed(f"it printed {name}={number}, which is not a finite number")
     return number
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _in_quotes(text: str) -> bool:
+    """Whether a shell would be between quotes after this text."""
+    quote, characters = "", iter(text)
+    for character in characters:
+        if character == "\\" and quote != "'":
+            next(characters, "")
+        elif character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
+            quote = character
+    return bool(quote)
 
 
 def _end(stream: IO[bytes]) -> str:

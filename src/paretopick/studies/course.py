@@ -19,6 +19,10 @@ FORMAT = [1, STATE_FORMAT]
 """Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
 
 
+class ReplayNeeded(Exception):
+    """A measurement is taken back, and those that are left are not known, since the course began at a checkpoint."""
+
+
 class Course:
     """What is known after some events: the policy, the noise of the metrics, and what is kept for later.
 
@@ -47,8 +51,12 @@ class Course:
         self._squares: FloatArray = np.zeros(shape)
         self._kept: dict[int, deque[tuple[int, list[float]]]] = {}
         """By option: numbers and values that wait until the option is due. Options that are due have nothing here."""
-        self._counted_in: dict[int, int] = {}
-        """The round in which a measurement came to count, where that is not the round in which it was asked for."""
+        self._late: set[int] = set()
+        """Measurements that came to count in the open round and were not asked for in it."""
+        self._late_in = 0
+        """That round."""
+        self._rows: list[dict[int, Sequence[float]]] | None = [{} for _ in definition.options]
+        """By option: number and values of every measurement that counts; None after a checkpoint, which leaves them out."""
         self._rescale()
 
     @property
@@ -106,8 +114,8 @@ class Course:
             for event, fit in zip(events[part], fits.tolist(), strict=True):
                 if not fit:
                     self._kept.setdefault(_known(event.arm), deque()).append((_known(event.number), list(event.measured or ())))
-                elif event.round != self.policy.round:
-                    self._counted_in[_known(event.number)] = self.policy.round
+                else:
+                    self._note(_known(event.number), _known(event.arm), event.measured or (), asked_in=event.round)
             self._count(arms[part][fits], values[part][fits])
             self._use_kept()
             start = part.stop
@@ -134,14 +142,32 @@ class Course:
                 self._kept[arm].remove(kept)
                 self._kept = {arm: queue for arm, queue in self._kept.items() if queue}
                 return
-        row = np.array([values])
-        counted_in = self._counted_in.pop(number, asked_in)
-        again = counted_in == self.policy.round and not self.policy.done and arm not in self.retired
-        self._tally(np.array([arm]), row, -1)
+        if self._rows is None:
+            raise ReplayNeeded
+        open_round = self.policy.round
+        counted_now = asked_in == open_round or (number in self._late and self._late_in == open_round)
+        again = counted_now and not self.policy.done and arm not in self.retired
+        del self._rows[arm][number]
+        rest = np.array(list(self._rows[arm].values())).reshape(-1, len(values))
+        self._counts[arm] = 0
+        self._first[arm] = self._sums[arm] = self._squares[arm] = 0.0
+        self._tally(np.full(len(rest), arm), rest)
         self._rescale()
-        self.policy.take_back(arm, row[0] * self.definition.signs, due=again)
+        signs = self.definition.signs
+        sums = np.zeros((1, len(values)))
+        np.add.at(sums, np.zeros(len(rest), dtype=np.int64), rest * signs)
+        self.policy.take_back(arm, np.array(values) * signs, due=again, sums=sums[0])
         if not again:
             self.voided.append(number)
+
+    def _note(self, number: int, arm: int, values: Sequence[float], *, asked_in: int | None) -> None:
+        """A measurement is about to count: what a void will want to know."""
+        if self._rows is not None:
+            self._rows[arm][number] = values
+        if asked_in != self.policy.round:
+            if self._late_in != self.policy.round:
+                self._late, self._late_in = set(), self.policy.round
+            self._late.add(number)
 
     def _use_kept(self) -> None:
         """Lets measurements count that were kept and whose options have become due."""
@@ -149,32 +175,31 @@ class Course:
             number, values = self._kept[arms[0]].popleft()
             if not self._kept[arms[0]]:
                 del self._kept[arms[0]]
-            self._counted_in[number] = self.policy.round
+            self._note(number, arms[0], values, asked_in=None)
             self._count(np.array(arms[:1]), np.array([values]))
 
     def _count(self, arms: IntArray, values: FloatArray) -> None:
         """Tells the policy measurements of options that are due."""
         if len(arms):
-            self._tally(arms, values, 1)
+            self._tally(arms, values)
             if len(arms) == self.policy.due.sum():
                 self._rescale()
             self.policy.tell(arms, values * self.definition.signs)
 
-    def _tally(self, arms: IntArray, values: FloatArray, sign: int) -> None:
-        """Adds measurements to the sums from which variances come, or takes them out."""
+    def _tally(self, arms: IntArray, values: FloatArray) -> None:
+        """Adds measurements to the sums from which variances come."""
         found, places = np.unique(arms, return_index=True)
         new = self._counts[found] == 0
         self._first[found[new]] = values[places[new]]
         self._sums[found[new]] = self._squares[found[new]] = 0.0
         differences = values - self._first[arms]
-        np.add.at(self._sums, arms, sign * differences)  # one by one in the order told, as when they come one by one
-        np.add.at(self._squares, arms, sign * differences**2)
-        np.add.at(self._counts, arms, sign)
+        np.add.at(self._sums, arms, differences)  # one by one in the order told, as when they come one by one
+        np.add.at(self._squares, arms, differences**2)
+        np.add.at(self._counts, arms, 1)
 
     def _deviations(self) -> FloatArray:
-        """Sums of squares about the mean of every option; a remainder of rounding is none."""
-        about_mean = self._squares - self._sums**2 / np.maximum(self._counts, 1)[:, None]
-        return np.where(about_mean > 1e-13 * self._squares, about_mean, 0.0)
+        """Sums of squares about the mean of every option."""
+        return np.maximum(self._squares - self._sums**2 / np.maximum(self._counts, 1)[:, None], 0.0)
 
     def _rescale(self) -> None:
         """Sets what the policy divides metrics by, 0 where they are exact."""
@@ -220,22 +245,29 @@ class Course:
             "sums": self._sums.tolist(),
             "squares": self._squares.tolist(),
             "kept": [[arm, list(kept)] for arm, kept in self._kept.items()],
-            "counted_in": [[number, in_round] for number, in_round in self._counted_in.items()],
+            "late": [self._late_in, sorted(self._late)],
         }
 
     @classmethod
     def from_dict(cls, definition: Definition, state: Mapping[str, Any]) -> Course:
-        """Returns the course that ``to_dict`` described; one at the start, if another version of the package described it."""
+        """Returns the course that ``to_dict`` described; one at the start, if another version of the package described it.
+
+        The measurements themselves are not in the description: a void needs them, and raises ``ReplayNeeded`` without.
+        """
         course = cls(definition)
         if state["format"] != FORMAT:
             return course
         course.position, course.failed, course.voided = state["position"], state["failed"], list(state["voided"])
         course.policy = restore_policy(state["policy"])
         course.retired = dict(state["retired"])
-        course._counts = np.array(state["counts"], dtype=np.int64)
-        course._first, course._sums, course._squares = (np.array(state[key]) for key in ("first", "sums", "squares"))
+        shape = course._sums.shape
+        course._counts = np.array(state["counts"], dtype=np.int64).reshape(shape[0])
+        course._first, course._sums, course._squares = (
+            np.array(state[key], dtype=np.float64).reshape(shape) for key in ("first", "sums", "squares")
+        )
         course._kept = {arm: deque((number, values) for number, values in kept) for arm, kept in state["kept"]}
-        course._counted_in = dict(state["counted_in"])
+        course._late_in, course._late = state["late"][0], set(state["late"][1])
+        course._rows = None
         return course
 
 

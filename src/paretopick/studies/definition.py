@@ -15,7 +15,7 @@ from paretopick.errors import InvalidInput
 from paretopick.policies import POLICIES, check_options, plain_options, policy, policy_options
 from paretopick.policies.base import Policy
 
-RESERVED = ("number", "option", "round", "status", "failed", "why", "worker", "at")
+RESERVED = ("number", "option", "round", "status", "failed", "why", "worker", "at", "study")
 """Columns that sheets and exports have of their own."""
 
 LARGEST_VALUE = 1e150
@@ -101,9 +101,12 @@ class Definition:
         return [self._value(name, value) for name, value in zip(names, row, strict=True)]
 
     def _value(self, name: str, value: Any) -> float:
-        if not isinstance(value, numbers.Real | np.generic) or isinstance(value, np.str_ | np.bytes_):
+        if not isinstance(value, numbers.Real | np.bool_):
             raise InvalidInput(f"metric {name!r} is {value!r}, which is not a number.")
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
         if not math.isfinite(number):
             raise InvalidInput(f"metric {name!r} is {number}; a failed measurement is reported with fail(), not tell().")
         if abs(number) > LARGEST_VALUE:
@@ -113,6 +116,8 @@ class Definition:
     def differences(self, other: Definition) -> list[str]:
         """Returns in words what another definition has otherwise."""
         mine, others = self.to_dict(), other.to_dict()
+        for record in (mine, others):
+            record["metrics"] = list(record["metrics"].items())  # values may come in their order, so it matters
         return [f"{key} is {_short(mine[key])} there and {_short(others[key])} here" for key in mine if mine[key] != others[key]]
 
 
@@ -133,6 +138,8 @@ def define(
         check_name(name, "metric")
         if goal not in ("min", "max"):
             raise InvalidInput(f'metric {name!r} has the goal {goal!r}; write "min" if small is good, "max" if large is.')
+    if not isinstance(exact, Iterable):
+        raise InvalidInput(f"exact={exact!r} is not a list of metrics.")
     certain = [exact] if isinstance(exact, str) else list(exact)
     for name in certain:
         check_choice(name, metrics, "metric")
@@ -158,7 +165,9 @@ def check_name(name: Any, kind: str) -> str:
         raise InvalidInput(f"{name!r} cannot be the name of a {kind}; give it a text that is not empty.")
     if len(name) > 1000:
         raise InvalidInput(f"the name of a {kind} has {len(name)} characters ({name[:20]!r}...); 1000 are the most.")
-    if "\0" in name or not name.isprintable():
+    if name != name.strip():
+        raise InvalidInput(f"{name!r} cannot be the name of a {kind}: it has blanks at its ends.")
+    if not name.isprintable():
         bad = next(character for character in name if not character.isprintable())
         raise InvalidInput(f"{name!r} cannot be the name of a {kind}: {bad!r} cannot be printed.")
     return name
@@ -191,7 +200,7 @@ def _row(entry: Any) -> tuple[str, Mapping[str, Any]]:
     """The name and the settings of one option, from a name or number, or a mapping with its name among the settings."""
     if isinstance(entry, Mapping):
         row = dict(entry)
-        name = row.pop("option", None) or row.pop("name", None)
+        name = row.pop("option", None) if "option" in row else row.pop("name", None)
         if name is None:
             raise InvalidInput(f"an option is {dict(entry)!r}, without a name; add option=... to it.")
         return str(name), row
@@ -235,7 +244,7 @@ def _scale(scale: Any, metrics: Mapping[str, str], exact: list[str]) -> str | di
             raise InvalidInput(f"scale has nothing for metric {name!r}; say what to divide it by, its noise for instance.")
         else:
             width = scale[name]
-            if isinstance(width, bool) or not isinstance(width, int | float) or not (0 < width < math.inf):
+            if isinstance(width, bool) or not isinstance(width, int | float) or not 1 / LARGEST_VALUE < width < LARGEST_VALUE:
                 raise InvalidInput(f"scale has {width!r} for metric {name!r}; it must be a positive number.")
             widths[name] = float(width)
     return widths

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import check_budget, check_real
@@ -14,6 +15,10 @@ from paretopick.studies.course import Course
 
 if TYPE_CHECKING:
     from paretopick.storage import Transaction
+
+
+Rows = Sequence[tuple[int, Sequence[float]]]
+"""Options and values of measurements that nobody asked for."""
 
 
 class Desk:
@@ -45,7 +50,7 @@ class Desk:
         self.transaction.hand_out(new)
         return again + new
 
-    def tell(self, number: int, row: Sequence[float]) -> None:
+    def tell(self, number: int, row: Sequence[float], worker: str | None = None) -> None:
         """Takes in what came out of a measurement; the same as before is harmless, and anything else is refused."""
         lease = self.transaction.lease(number)
         if lease is None:
@@ -53,18 +58,20 @@ class Desk:
             return
         self._check_exact(lease.arm, row)
         self.transaction.drop_leases([number])
-        self.transaction.append([Event(0, "told", number, lease.arm, lease.round, row, worker=lease.worker)])
+        self.transaction.append([Event(0, "told", number, lease.arm, lease.round, row, worker=worker or lease.worker)])
 
-    def fail(self, number: int, details: Mapping[str, Any]) -> None:
-        """Takes in that a measurement could not be made."""
+    def fail(self, number: int, details: Mapping[str, Any], worker: str | None = None) -> None:
+        """Takes in that a measurement could not be made; not from a worker who no longer has it."""
         lease = self.transaction.lease(number)
         if lease is None:
             kind = self._past(number)[-1].kind
             if kind != "failed":
-                raise NotDue(f"measurement {number} was {kind} already; void() it if it was wrong.")
+                remedy = "; void() it if it was wrong" if kind == "told" else ""
+                raise NotDue(f"measurement {number} was {kind} already{remedy}.")
             return
-        self.transaction.drop_leases([number])
-        self.transaction.append([Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker)])
+        if worker in (None, lease.worker):
+            self.transaction.drop_leases([number])
+            self.transaction.append([Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker)])
 
     def void(self, number: int, why: str) -> None:
         """Takes a measurement back."""
@@ -94,18 +101,49 @@ class Desk:
             raise InvalidInput(f"budget={budget} is less than the {self.course.budget} that the study has already.")
         self.transaction.append([Event(0, "extended", details={"budget": int(budget)})])
 
-    def add(self, rows: Sequence[tuple[int, Sequence[float]]], source: str) -> list[int]:
-        """Takes in measurements that nobody asked for, and returns their numbers."""
+    def add(self, rows: Rows, *, of: Rows | None = None) -> list[int]:
+        """Takes in measurements that nobody asked for, and returns their numbers.
+
+        Args:
+            rows: options and values.
+            of: the whole table that they come from, to know it again when it has grown.
+        """
         if not rows:
             return []
-        if source and any((event.details or {}).get("source") == source for event in self.transaction.events(kind="imported")):
-            raise InvalidInput(f"the measurements of {source} were added before; added twice, they would count twice.")
         for arm, row in rows:
             self._check_exact(arm, row)
+        table = rows if of is None else of
         numbers = self.transaction.new_numbers(len(rows))
         new = [Event(0, "told", number, arm, measured=row) for number, (arm, row) in zip(numbers, rows, strict=True)]
-        self.transaction.append([Event(0, "imported", details={"source": source, "measurements": len(rows)}), *new])
+        self.transaction.append([Event(0, "imported", details={"rows": len(table), "digest": _digest(table)}), *new])
         return list(numbers)
+
+    def unknown(self, rows: Rows) -> Rows:
+        """Returns those of a table that were not added before: what follows the longest part of it that was.
+
+        Refuses rows further down that are equal to some that were added: most probably they are the same measurements.
+        """
+        known = 0
+        for event in self.transaction.events(kind="imported"):
+            n = (event.details or {})["rows"]
+            if known < n <= len(rows) and (event.details or {})["digest"] == _digest(rows[:n]):
+                known = n
+        new = rows[known:]
+        if new:
+            before = {(event.arm, *(event.measured or ())) for event in self.transaction.events(kind="told", unasked=True)}
+            for place, (arm, row) in enumerate(new, start=known + 1):
+                if (arm, *row) in before:
+                    shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(row))
+                    raise InvalidInput(
+                        f"measurement {place} of {len(rows)}, {self.course.definition.options[arm]!r} with {shown}, was added "
+                        "before, and would count twice; if it is another one that happens to be equal, say again."
+                    )
+        return new
+
+    def knows(self, number: int, row: Sequence[float]) -> bool:
+        """Returns whether a measurement was told just this before, whatever happened to it since."""
+        past = self.transaction.events(number=number)
+        return any(event.kind == "told" and list(event.measured or ()) == list(row) for event in past)
 
     def renew(self, numbers: Collection[int], worker: str, seconds: float | None) -> list[int]:
         """Gives a worker more time for what it still has, and returns that."""
@@ -114,9 +152,11 @@ class Desk:
         self.transaction.change_leases(mine, expires=expires)
         return mine
 
-    def take_back(self, numbers: Collection[int], worker: str) -> None:
-        """Takes measurements from a worker who will not make them."""
-        self.transaction.drop_leases(self._with(numbers, worker))
+    def take_back(self, numbers: Collection[int], worker: str) -> list[int]:
+        """Takes measurements, or all, from a worker who will not make them, and returns which."""
+        mine = self._with(numbers or {lease.number for lease in self.transaction.leases()}, worker)
+        self.transaction.drop_leases(mine)
+        return mine
 
     def check_option(self, number: int, option: str) -> None:
         """Refuses a number that stands beside another option than it was handed out for."""
@@ -175,6 +215,9 @@ class Desk:
                         "an exact metric never changes, so one of them is wrong, or the metric is not exact."
                     )
 
+    def _named(self, row: Sequence[float]) -> Iterable[tuple[str, float]]:
+        return zip(self.course.definition.metrics, row, strict=True)
+
     def _past(self, number: int) -> list[Event]:
         """What happened to a measurement that is not out; refuses numbers that never were."""
         past = self.transaction.events(number=number)
@@ -191,8 +234,13 @@ class Desk:
             raise NotDue(f"measurement {number} was {past[-1].kind} ({why}); ask() for a new one.")
         before = list(past[0].measured or ())
         if before != list(row):
-            shown = ", ".join(f"{name}={value:.15g}" for name, value in zip(self.course.definition.metrics, before, strict=True))
+            shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(before))
             raise AlreadyTold(
                 f"measurement {number} was already told {shown}; telling it other values would lose data. "
                 "void() it first if it was wrong."
             )
+
+
+def _digest(rows: Rows) -> str:
+    """By which a table is known again."""
+    return hashlib.sha256(repr([(arm, list(row)) for arm, row in rows]).encode()).hexdigest()

@@ -105,7 +105,10 @@ def _policy(value: Any) -> tuple[str, dict[str, Any]]:
 
 def _words(command: Any, shell: bool) -> tuple[str, ...]:
     if isinstance(command, str):
-        return (command,) if shell else tuple(shlex.split(command))
+        try:
+            return (command,) if shell else tuple(shlex.split(command))
+        except ValueError as problem:
+            raise InvalidInput(f"command={command!r} cannot be taken apart ({problem}); write it as a list of words.") from None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         return tuple(command)
     raise InvalidInput(f'command={command!r} is neither a text nor a list of texts; write ["./bench.sh", "{{option}}"].')

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +23,13 @@ from paretopick.studies.verdicts import ParetoResult
 if TYPE_CHECKING:
     from paretopick.storage import Storage
 
-LEASE = 30.0
+SHORT_LEASE = 30.0
 """Seconds that a measurement is promised to us; renewed while it runs, so that others wait no longer after a crash."""
 
 RETRIES = 2
 """How often an option may fail again before we stop."""
 
-PATIENCE = 60.0
+LONGEST_OUTAGE = 60.0
 """Seconds to go on trying when the database does not answer: what was measured may have been dear."""
 
 Watch = Callable[[str], None]
@@ -146,7 +147,7 @@ def run_study(
         workers: how many measure at the same time, in threads; or an executor.
         processes: use processes instead of threads.
         retries: how often an option may fail again in a row before ``MeasuringFailed`` is raised.
-        worker: the name under which measurements are asked for; by default one that no other process has.
+        worker: the name under which measurements are asked for; by default one that nobody else has.
         watch: called after every measurement.
         argument: makes what ``measure`` is called with.
         abandon: called on a second Ctrl-C, to stop what is being measured. With it, the first Ctrl-C lets that finish.
@@ -164,6 +165,8 @@ class _Crew:
         self.study, self.executor, self.name, self.retries, self.watch = study, executor, name, retries, watch
         self.running: dict[Future[Any], Measurement] = {}
         self.failures: Counter[str] = Counter()
+        self.careful = 0
+        """So many measurements are made alone, to see which of those that ran together has killed the process."""
         self.trouble: MeasuringFailed | None = None
         self.renewed = time.monotonic()
 
@@ -178,10 +181,10 @@ class _Crew:
                 if self.running:
                     pause = 0.02
                     self._collect()
-                elif self.trouble or finishing or self.study.done:
+                elif self.trouble or finishing or self._patiently(lambda: self.study.done, "whether the study is done"):
                     break
                 else:  # others are measuring what is left of this round
-                    self.watch("")
+                    self._say("")
                     time.sleep(pause)
                     pause = min(2 * pause, 1.0)
             except KeyboardInterrupt as interrupt:
@@ -191,7 +194,7 @@ class _Crew:
                     self._give_back()
                     raise
                 finishing = interrupt
-                self.watch(f"stopping: {len(self.running)} measurements are finished first; Ctrl-C again gives them back")
+                self._say(f"stopping: {len(self.running)} measurements are finished first; Ctrl-C again gives them back")
             except BaseException:
                 self._give_back()
                 raise
@@ -200,9 +203,11 @@ class _Crew:
         return self.study.result()
 
     def _start_more(self, start: Callable[[Measurement], Future[Any]], size: int) -> None:
+        if self.careful:
+            size = 1
         if len(self.running) < size:
             numbers = {todo.number for todo in self.running.values()}
-            todos = _patiently(lambda: self.study.ask(size, worker=self.name, lease=LEASE), "more to measure")
+            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE), "more to measure")
             self.renewed = time.monotonic()
             for todo in todos:
                 if todo.number not in numbers:
@@ -210,43 +215,49 @@ class _Crew:
 
     def _collect(self) -> None:
         """Waits for the next measurement to end, and keeps what it brought; leases are renewed in the meantime."""
-        ended, _ = wait(self.running, timeout=LEASE / 6, return_when=FIRST_COMPLETED)
+        together = len(self.running)
+        ended, _ = wait(self.running, timeout=SHORT_LEASE / 6, return_when=FIRST_COMPLETED)
         for future in ended:
-            self._keep(future, self.running[future])
+            self._keep(future, self.running[future], together)
             del self.running[future]
-        if self.running and time.monotonic() - self.renewed > LEASE / 3:
+        if self.running and time.monotonic() - self.renewed > SHORT_LEASE / 3:
             numbers = [todo.number for todo in self.running.values()]
-            _patiently(lambda: self.study.extend(*numbers, worker=self.name, lease=LEASE), "more time")
+            self._patiently(lambda: self.study.extend(*numbers, worker=self.name, lease=SHORT_LEASE), "more time")
             self.renewed = time.monotonic()
 
-    def _keep(self, future: Future[Any], todo: Measurement) -> None:
-        try:
-            row = self.study.definition.values(future.result())
-        except Exception as problem:
+    def _keep(self, future: Future[Any], todo: Measurement, together: int) -> None:
+        """Tells what came out of a measurement, or that it failed; ``together`` were running at the same time."""
+        problem = future.exception()
+        if isinstance(problem, KeyboardInterrupt):
+            raise problem
+        if isinstance(problem, BrokenExecutor) and together > 1:
+            self.careful = together
+            self._fail(todo, f"its process was killed, by it or by one of {together - 1} others that were measured there", "")
+            return
+        self.careful = max(0, self.careful - 1)
+        if problem is not None:
             self._failed(todo, problem)
             return
+        what = f"measurement {todo.number} of {todo.option!r}"
         try:
-            _patiently(lambda: self.study.tell(todo.number, row), f"measurement {todo.number} of {todo.option!r}, {row}")
+            row = self.study.definition.values(future.result())
+            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name), f"{what}, {row}")
         except AlreadyTold:
-            self.watch(f"measurement {todo.number} of {todo.option!r} took so long that somebody else made it, too")
+            self._say(f"{what} took so long that somebody else made it, too")
         except NotDue as late:
-            self.watch(str(late))
-        except InvalidInput as problem:
-            self._failed(todo, problem)
+            self._say(str(late))
+        except InvalidInput as refusal:
+            self._failed(todo, refusal)
         else:
             self.failures[todo.option] = 0
-            self.watch("")
+            self._say("")
 
-    def _failed(self, todo: Measurement, problem: Exception) -> None:
+    def _failed(self, todo: Measurement, problem: BaseException) -> None:
         said = " ".join(str(problem).split())
         why = said if isinstance(problem, MeasuringFailed | InvalidInput) else f"{type(problem).__name__}: {said}"
         output = getattr(problem, "output", None) or "".join(traceback.format_exception(problem))
-        try:
-            _patiently(lambda: self.study.fail(todo.number, why, output=output), f"that {todo.option!r} failed")
-        except NotDue as late:
-            self.watch(str(late))
         self.failures[todo.option] += 1
-        self.watch(f"measurement {todo.number} of {todo.option!r} failed: {why}")
+        self._fail(todo, why, output)
         if self.failures[todo.option] > self.retries and self.trouble is None:
             times = self.failures[todo.option]
             self.trouble = MeasuringFailed(
@@ -256,16 +267,41 @@ class _Crew:
             self.trouble.study = self.study
             self.trouble.__cause__ = problem
 
+    def _fail(self, todo: Measurement, why: str, output: str) -> None:
+        try:
+            self._patiently(
+                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name), f"that {todo.option!r} failed"
+            )
+        except NotDue as late:
+            self._say(str(late))
+        self._say(f"measurement {todo.number} of {todo.option!r} failed: {why}")
+
     def _give_back(self) -> None:
-        """Keeps what is finished and returns the rest, so that others need not wait for it."""
-        unfinished = []
+        """Keeps what is finished and returns all the rest, so that others need not wait for it."""
         for future, todo in self.running.items():
             if not future.cancel() and future.done() and not isinstance(future.exception(), KeyboardInterrupt):
-                self._keep(future, todo)
-            else:
-                unfinished.append(todo.number)
-        if unfinished:
-            self.study.release(*unfinished, worker=self.name)
+                self._keep(future, todo, together=1)
+        self.study.release(worker=self.name)
+
+    def _say(self, sentence: str) -> None:
+        """Tells whoever watches; that the database does not answer them is no reason to stop measuring."""
+        with suppress(StorageFailed):
+            self.watch(sentence)
+
+    def _patiently(self, act: Callable[[], Any], what: str) -> Any:
+        """Does something with the database, and goes on trying for a while if it does not answer."""
+        until = time.monotonic() + LONGEST_OUTAGE
+        pause = 0.1
+        while True:
+            try:
+                return act()
+            except StorageFailed as problem:
+                if time.monotonic() > until:
+                    raise StorageFailed(f"{problem} Not kept: {what}.") from problem
+                if pause == 0.1:
+                    self._say(f"{problem} Trying again for {LONGEST_OUTAGE:.0f} s.")
+                time.sleep(pause)
+                pause = min(2 * pause, 5.0)
 
 
 class _Here(Executor):
@@ -275,7 +311,7 @@ class _Here(Executor):
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             future.set_exception(problem)
         return future
 
@@ -290,6 +326,7 @@ class _Processes(Executor):
         try:
             return self._pool.submit(fn, *args, **kwargs)
         except BrokenExecutor:
+            self._pool.shutdown(wait=False)
             self._pool = ProcessPoolExecutor(self._size)
             return self._pool.submit(fn, *args, **kwargs)
 
@@ -311,19 +348,6 @@ def _executor(workers: int | Executor, processes: bool) -> Iterator[tuple[Execut
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-def _patiently(act: Callable[[], Any], what: str) -> Any:
-    """Does something with the database, and goes on trying for a while if it does not answer."""
-    until = time.monotonic() + PATIENCE
-    pause = 0.1
-    while True:
-        try:
-            return act()
-        except StorageFailed as problem:
-            if time.monotonic() > until:
-                raise StorageFailed(f"{problem} Not kept: {what}.") from problem
-            time.sleep(pause)
-            pause = min(2 * pause, 5.0)
-
-
 def _own_name() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
+    """The machine and the process, and something by which even their namesakes differ."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from paretopick._arrays import check_integer
 from paretopick.errors import InvalidInput
 from paretopick.events import Event
-from paretopick.studies.course import Course
+from paretopick.studies.course import Course, ReplayNeeded
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
 from paretopick.studies.desk import Desk
 from paretopick.studies.verdicts import ParetoResult, judge
@@ -67,6 +67,8 @@ class Study:
         self._checkpoint = 0
         self._torn = True
         """Whether the course is unknown: at first, and when applying events was interrupted."""
+        self._all_events = False
+        """Whether it has to be found from the first event on, since a checkpoint does not say enough."""
         self._now()
 
     def __repr__(self) -> str:
@@ -131,17 +133,20 @@ class Study:
     @property
     def budget(self) -> int:
         """The most measurements that may count."""
-        return self._now().budget
+        with self._turn:
+            return self._now().budget
 
     @property
     def used(self) -> int:
         """How many measurements count so far."""
-        return self._now().used
+        with self._turn:
+            return self._now().used
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to be measured."""
-        return self._now().policy.done
+        with self._turn:
+            return self._now().policy.done
 
     def ask(self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE) -> builtins.list[Measurement]:
         """Returns up to ``n`` measurements to make now.
@@ -162,28 +167,30 @@ class Study:
         names, settings = self.options, self.definition.settings
         return [Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires) for out in leases]
 
-    def tell(self, number: int, values: Mapping[str, Any] | Sequence[Any]) -> None:
+    def tell(self, number: int, values: Values, *, worker: str | None = None) -> None:
         """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
 
         Args:
             number: of the measurement, from ``ask``.
             values: by name of the metric, or in the order of the metrics.
+            worker: who tells; by default whoever has the measurement.
         """
         row = self.definition.values(values)
         with self._writing() as desk:
-            desk.tell(check_integer(number, "number"), row)
+            desk.tell(_number(number), row, worker)
 
-    def fail(self, number: int, why: str, *, output: str | None = None) -> None:
+    def fail(self, number: int, why: str, *, output: str | None = None, worker: str | None = None) -> None:
         """Keeps that a measurement could not be made; its option stays due, under a new number.
 
         Args:
             number: of the measurement, from ``ask``.
             why: in a sentence.
             output: what else may help to find the cause.
+            worker: who says so; if others have the measurement by now, nothing happens.
         """
         details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
         with self._writing() as desk:
-            desk.fail(check_integer(number, "number"), details)
+            desk.fail(_number(number), details, worker)
 
     def void(self, number: int, why: str) -> None:
         """Takes a measurement back that turned out to be wrong.
@@ -195,7 +202,7 @@ class Study:
             why: in a sentence.
         """
         with self._writing() as desk:
-            desk.void(check_integer(number, "number"), _text(why))
+            desk.void(_number(number), _text(why))
 
     def retire(self, option: str, why: str) -> None:
         """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
@@ -217,10 +224,18 @@ class Study:
         with self._writing() as desk:
             return desk.renew(numbers, worker, lease)
 
-    def release(self, *numbers: int, worker: str = "main") -> None:
-        """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers."""
+    def release(self, *numbers: int, worker: str = "main") -> builtins.list[int]:
+        """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers.
+
+        Args:
+            numbers: of the measurements; without any, all that the worker has.
+            worker: who has them.
+
+        Returns:
+            The numbers that were given back.
+        """
         with self._writing() as desk:
-            desk.take_back(numbers, worker)
+            return desk.take_back(numbers, worker)
 
     def extend_budget(self, budget: int) -> None:
         """Allows more measurements, up to a new budget: for ``apt``, whose rounds are not planned ahead.
@@ -231,21 +246,22 @@ class Study:
         with self._writing() as desk:
             desk.extend_budget(budget)
 
-    def add(self, measurements: Iterable[tuple[str, Values]], *, source: str = "") -> builtins.list[int]:
+    def add(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
 
         They count as soon as their options are due, now or in a later round, instead of new ones.
 
         Args:
             measurements: pairs of an option and its values.
-            source: where they come from, the digest of a file for instance; the same source is refused the second time.
 
         Returns:
             The numbers that they got.
         """
         rows = self._rows(measurements)
         with self._writing() as desk:
-            return desk.add(rows, source)
+            numbers = desk.add(rows)
+        self._keep_checkpoint()
+        return numbers
 
     def record(
         self,
@@ -254,27 +270,36 @@ class Study:
         added: Iterable[tuple[str, Values]] = (),
         *,
         options: Mapping[int, str] | None = None,
-        source: str = "",
-    ) -> None:
+        again: bool = False,
+    ) -> builtins.list[int]:
         """``tell``, ``fail`` and ``add`` for many measurements at once: all of them, or none if anything is wrong with one.
+
+        It can be repeated: what was told or failed before is skipped, also if it was voided since.
 
         Args:
             told: number to values.
             failed: number to the reason.
-            added: for ``add``.
+            added: as for ``add``, except that rows which were recorded before are skipped if they come first, as in a file that
+                has grown, and refused if they come later.
             options: number to the name of the option, refused where it is another one.
-            source: for ``add``.
+            again: whether equal rows are other measurements, and to be added, too.
+
+        Returns:
+            The numbers of what was added.
         """
-        rows = {check_integer(number, "number"): self.definition.values(values) for number, values in told.items()}
+        rows = {_number(number): self.definition.values(values) for number, values in told.items()}
         new = self._rows(added)
         with self._writing() as desk:
             for number, option in (options or {}).items():
-                desk.check_option(number, option)
+                desk.check_option(_number(number), option)
             for number, row in rows.items():
-                desk.tell(number, row)
+                if not desk.knows(number, row):
+                    desk.tell(number, row)
             for number, why in failed.items():
-                desk.fail(check_integer(number, "number"), {"why": _text(why)})
-            desk.add(new, source)
+                desk.fail(_number(number), {"why": _text(why)})
+            numbers = desk.add(new if again else desk.unknown(new), of=new)
+        self._keep_checkpoint()
+        return numbers
 
     def result(self) -> ParetoResult:
         """Returns which options are Pareto-optimal, as far as can be said now."""
@@ -320,6 +345,12 @@ class Study:
     def _rows(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[tuple[int, builtins.list[float]]]:
         return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
 
+    def _keep_checkpoint(self) -> None:
+        """After many events at once: whoever opens the study next need not replay them."""
+        if self._course.position - self._checkpoint >= CHECKPOINT_EVERY:
+            with self._writing():
+                pass
+
     @contextmanager
     def _writing(self) -> Iterator[Desk]:
         """A transaction that knows what everybody has done so far; what it appends is applied when it is stored.
@@ -337,16 +368,30 @@ class Study:
 
     def _catch_up(self, transaction: Transaction) -> None:
         if self._torn:
-            state = transaction.checkpoint()
-            self._course = Course.from_dict(self.definition, state) if state else Course(self.definition)
+            self._course = self._restored(transaction)
             self._checkpoint = self._course.position
             self._torn = False
         if transaction.n_events > self._course.position:
             self._apply(transaction.events(after=self._course.position))
+            if self._torn:  # a checkpoint was not enough
+                self._catch_up(transaction)
+
+    def _restored(self, transaction: Transaction) -> Course:
+        """What a checkpoint says, if it can be read and is enough; else a course at the start."""
+        state = None if self._all_events else transaction.checkpoint()
+        try:
+            return Course.from_dict(self.definition, state) if state else Course(self.definition)
+        except (InvalidInput, LookupError, TypeError, ValueError):
+            return Course(self.definition)
 
     def _apply(self, events: Sequence[Event]) -> None:
+        """Applies events that are stored; afterwards the course may be torn, and is mended by whoever looks next."""
         self._torn = True
-        self._course.apply(events)
+        try:
+            self._course.apply(events)
+        except ReplayNeeded:
+            self._all_events = True
+            return
         self._torn = False
 
 
@@ -356,7 +401,14 @@ def opened(storage: str | os.PathLike[str] | Storage | None) -> Storage:
 
     if isinstance(storage, Storage):
         return storage
+    if storage is not None and not os.fspath(storage).strip():
+        raise InvalidInput(f"storage={storage!r} is empty; name a file, or give the address of a database.")
     return Storage(os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else storage)
+
+
+def _number(value: Any) -> int:
+    """The number of a measurement, as databases can hold it."""
+    return check_integer(value, "number", minimum=1, maximum=2**31 - 1)
 
 
 def _text(why: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import hashlib
+import difflib
 import io
 import json
 import os
@@ -28,51 +28,65 @@ class Imported:
     failed: int
     added: int
     """Measurements that nobody had asked for: they were made before the study, or beside it."""
+    known: int
+    """Such measurements that were imported before."""
     empty: int
-    """Rows that are not filled in yet."""
+    """Rows that are not filled in yet, or that an export says failed or were voided."""
 
 
-def read_table(path: str | os.PathLike[str]) -> dict[int, dict[str, str]]:
-    """Returns the rows of a CSV file, by their number in it, each by the names in the first line.
+@dataclass(frozen=True)
+class Table:
+    """A CSV file: its rows by their number in the file, each by the names in the first line."""
 
-    As spreadsheets write them: separated by commas, semicolons or tabs, with or without a byte order mark, with empty lines.
+    name: str
+    columns: tuple[str, ...]
+    rows: dict[int, dict[str, str]]
+    decimal_comma: bool
+    """Whether 1,5 is a number: commas do not separate cells."""
+
+    def number(self, cell: str) -> float:
+        """Returns a cell as a number."""
+        return float(cell.replace(",", ".") if self.decimal_comma and cell.count(",") == 1 else cell)
+
+
+def read_table(path: str | os.PathLike[str], expected: Iterable[str] = ()) -> Table:
+    """Returns a CSV file as spreadsheets write it: with commas, semicolons or tabs, a byte order mark, empty lines.
+
+    Args:
+        path: of the file.
+        expected: names of columns that help to tell what separates cells.
     """
-    content = _content(path)
-    here = os.fspath(path)
+    name = os.fspath(path)
     try:
-        text = content.decode("utf-8-sig")
+        text = _content(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput(f"{here} is not a text in UTF-8; save it as CSV in that encoding.") from None
-    head = text.partition("\n")[0]
-    separator = max(",;\t", key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    lines = {row: line for row, line in enumerate(reader, start=1) if any(map(str.strip, line))}
+        raise InvalidInput(f"{name} is not a text in UTF-8; save it as CSV in that encoding.") from None
+    separator = max(",;\t", key=lambda mark: _fit(text, mark, set(expected)))
+    lines = {row: line for row, line in enumerate(_lines(text, separator, name), start=1) if any(map(str.strip, line))}
     if not lines:
-        raise InvalidInput(f"{here} is empty; its first line must name the columns.")
-    header = [name.strip() for name in lines.pop(min(lines))]
-    for name in header:
-        if not name or header.count(name) > 1:
-            raise InvalidInput(f"{here} has {_times(header.count(name), name)} in its first line; name every column once.")
+        raise InvalidInput(f"{name} is empty; its first line must name the columns.")
+    header = [cell.strip() for cell in lines.pop(min(lines))]
+    for cell in header:
+        if not cell or header.count(cell) > 1:
+            raise InvalidInput(f"{name} has {_times(header.count(cell), cell)} in its first line; name every column once.")
     for row, line in lines.items():
         if len(line) != len(header):
-            raise InvalidInput(f"{here}, row {row}, has {len(line)} cells; the first line names {len(header)} columns.")
-    decimal_comma = separator != ","
-    return {
-        row: {name: _cell(cell, decimal_comma) for name, cell in zip(header, line, strict=True)} for row, line in lines.items()
-    }
+            raise InvalidInput(f"{name}, row {row}, has {len(line)} cells; the first line names {len(header)} columns.")
+    rows = {row: dict(zip(header, map(str.strip, line), strict=True)) for row, line in lines.items()}
+    return Table(name, tuple(header), rows, decimal_comma=separator != ",")
 
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     """Returns options and their settings from a table: names are in the column ``option``, or else in the first."""
-    here, rows = os.fspath(path), [*read_table(path).values()]
-    if not rows:
-        raise InvalidInput(f"{here} has no options; give each a row.")
-    key = "option" if "option" in rows[0] else next(iter(rows[0]))
-    names = [row[key] for row in rows]
+    table = read_table(path)
+    if not table.rows:
+        raise InvalidInput(f"{table.name} has no options; give each a row.")
+    key = "option" if "option" in table.columns else table.columns[0]
+    names = [row[key] for row in table.rows.values()]
     for name in names:
         if names.count(name) > 1:
-            raise InvalidInput(f"option {name!r} is in {here} twice; every option needs a name of its own.")
-    return {row[key]: {column: cell for column, cell in row.items() if column != key} for row in rows}
+            raise InvalidInput(f"option {name!r} is in {table.name} twice; every option needs a name of its own.")
+    return {row[key]: {column: cell for column, cell in row.items() if column != key} for row in table.rows.values()}
 
 
 def sheet(study: Study, todos: Iterable[Measurement]) -> str:
@@ -82,54 +96,96 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
     """
     settings = list(study.definition.settings[0])
     rows = [
-        [todo.number, todo.option, *(todo.settings[name] for name in settings), todo.round, *[""] * len(study.metrics), ""]
+        [
+            todo.number,
+            todo.option,
+            *(todo.settings[name] for name in settings),
+            todo.round,
+            *[""] * len(study.metrics),
+            "",
+            study.name,
+        ]
         for todo in todos
     ]
-    return _csv(["number", "option", *settings, "round", *study.metrics, "failed"], rows)
+    return _csv(["number", "option", *settings, "round", *study.metrics, "failed", "study"], rows)
 
 
-def import_table(study: Study, path: str | os.PathLike[str]) -> Imported:
+def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = False) -> Imported:
     """Takes over a sheet that was filled in, or measurements made before the study; all rows, or none if one is wrong.
 
     A row with a number is what came out of that measurement. One without was not asked for, and needs the name of its option.
-    Rows without any value are left for later. The same file can be imported again after more of it was filled in.
+    Rows without any value are left for later. The same file can be imported again after more of it was filled in, or after rows
+    were added at its end.
+
+    Args:
+        study: that takes them.
+        path: of a CSV file.
+        again: whether rows that are equal to some that were imported before are other measurements.
     """
-    rows = read_table(path)
-    here = os.fspath(path)
-    columns = next((list(row) for row in rows.values()), None)
-    for name in study.metrics:
-        if columns is not None and name not in columns:
-            raise InvalidInput(f"{here} has no column {name!r}; it has {', '.join(map(repr, columns))}.")
-    told: dict[int, list[float]] = {}
-    failed: dict[int, str] = {}
-    added: list[tuple[str, list[float]]] = []
-    empty = 0
-    for line, row in rows.items():
+    table = read_table(path, expected=study.metrics)
+    _check_columns(study, table)
+    read = _Read()
+    for line, row in table.rows.items():
         try:
-            number, values, why = _number(row), _values(study, row), row.get("failed", "")
-            if values is not None and why:
-                raise InvalidInput("it has values and a reason in 'failed'; it can have one of both.")
-            if number is not None and (number in told or number in failed):
-                raise InvalidInput(f"measurement {number} is there a second time.")
-            if values is None and not why:
-                empty += 1
-            elif number is None:
-                if values is None:
-                    raise InvalidInput("it says that a measurement failed, without its number.")
-                if "option" not in row:
-                    raise InvalidInput("it has neither a number nor an option; one must say what was measured.")
-                study.definition.arm(row["option"])
-                added.append((row["option"], values))
-            elif values is None:
-                failed[number] = why
-            else:
-                told[number] = values
+            read.take(study, table, row)
         except InvalidInput as problem:
-            raise InvalidInput(f"{here}, row {line}: {problem} Nothing was imported.") from None
-    options = {number: row["option"] for row in rows.values() if (number := _number(row)) is not None and "option" in row}
-    source = hashlib.sha256(repr(added).encode()).hexdigest()[:16] if added else ""
-    study.record(told, failed, added, options=options, source=f"{Path(here).name} ({source})" if added else "")
-    return Imported(len(told), len(failed), len(added), empty)
+            raise InvalidInput(f"{table.name}, row {line}: {problem} Nothing was imported.") from None
+    try:
+        added = study.record(read.told, read.failed, read.added, options=read.options, again=again)
+    except InvalidInput as problem:
+        problem.args = (f"{table.name}: {problem} Nothing was imported.",)
+        raise
+    return Imported(len(read.told), len(read.failed), len(added), len(read.added) - len(added), read.empty)
+
+
+class _Read:
+    """What the rows of a table say."""
+
+    def __init__(self) -> None:
+        self.told: dict[int, list[float]] = {}
+        self.failed: dict[int, str] = {}
+        self.added: list[tuple[str, list[float]]] = []
+        self.options: dict[int, str] = {}
+        self.empty = 0
+
+    def take(self, study: Study, table: Table, row: Mapping[str, str]) -> None:
+        """Reads one more row."""
+        number, values, why = _number(row), _values(study, table, row), row.get("failed", "")
+        if row.get("study", study.name) not in ("", study.name):
+            raise InvalidInput(f"it is of the study {row['study']!r}, and not of {study.name!r}.")
+        if values is not None and why:
+            raise InvalidInput("it has values and a reason in 'failed'; it can have one of both.")
+        if (values is None and not why) or row.get("status", "told") not in ("", "told"):
+            self.empty += 1
+            return
+        if number is None:
+            if values is None:
+                raise InvalidInput("it says that a measurement failed, without its number.")
+            if "option" not in row:
+                raise InvalidInput("it has neither a number nor an option; one must say what was measured.")
+            study.definition.arm(row["option"])
+            self.added.append((row["option"], values))
+            return
+        if number in self.told or number in self.failed:
+            raise InvalidInput(f"measurement {number} is there a second time.")
+        if "option" in row:
+            self.options[number] = row["option"]
+        if values is None:
+            self.failed[number] = why
+        else:
+            self.told[number] = values
+
+
+def _check_columns(study: Study, table: Table) -> None:
+    """Refuses a table without a metric, and a column that was meant to be one that matters."""
+    for name in study.metrics:
+        if name not in table.columns:
+            raise InvalidInput(f"{table.name} has no column {name!r}; it has {', '.join(map(repr, table.columns))}.")
+    known = {"number", "option", "round", "failed", "study", *study.metrics, *study.definition.settings[0]}
+    for column in set(table.columns) - known:
+        near = difflib.get_close_matches(column.lower(), {"number", "option", "failed"} - set(table.columns), n=1, cutoff=0.8)
+        if near:
+            raise InvalidInput(f"{table.name} has a column {column!r}; did you mean {near[0]!r}?")
 
 
 def export(study: Study, form: str) -> bytes:
@@ -138,9 +194,11 @@ def export(study: Study, form: str) -> bytes:
     Args:
         study: of any state.
         form: "csv" or "parquet", a row per measurement; "json", with the definition, the result and every event, too.
+
+    An export has a column ``study``, so that its numbers are not taken for those of another one.
     """
-    rows = [{**row, "at": _time(row["at"])} for row in study.measurements()]
-    columns = ["number", "option", "round", *study.metrics, "status", "why", "worker", "at"]
+    rows = [{**row, "at": _time(row["at"]), "study": study.name} for row in study.measurements()]
+    columns = ["number", "option", "round", *study.metrics, "status", "why", "worker", "at", "study"]
     if form == "csv":
         return _csv(columns, [[row[name] for name in columns] for row in rows]).encode()
     if form == "json":
@@ -176,16 +234,18 @@ def _content(path: str | os.PathLike[str]) -> bytes:
         raise InvalidInput(f"{os.fspath(path)} cannot be read: {problem.strerror}.") from None
 
 
-def _cell(text: str, decimal_comma: bool) -> str:
-    """A cell without blanks around; where commas do not separate cells, 1,5 is a number."""
-    text = text.strip()
-    if decimal_comma and text.count(",") == 1:
-        try:
-            float(text.replace(",", "."))
-        except ValueError:
-            return text
-        return text.replace(",", ".")
-    return text
+def _lines(text: str, separator: str, name: str) -> list[list[str]]:
+    try:
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    except csv.Error as problem:
+        raise InvalidInput(f"{name} is not a table: {problem}.") from None
+
+
+def _fit(text: str, separator: str, expected: set[str]) -> tuple[int, int]:
+    """How well a separator explains the first line: by expected columns, then by columns at all."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    header = next(iter(_lines(first, separator, "the first line")), [])
+    return len(expected & {cell.strip() for cell in header}), len(header)
 
 
 def _number(row: Mapping[str, str]) -> int | None:
@@ -196,7 +256,7 @@ def _number(row: Mapping[str, str]) -> int | None:
         raise InvalidInput(f"its number is {text!r}; it must be a whole number from a sheet, or empty.") from None
 
 
-def _values(study: Study, row: Mapping[str, str]) -> list[float] | None:
+def _values(study: Study, table: Table, row: Mapping[str, str]) -> list[float] | None:
     """The values of a row, None if it has none at all."""
     cells = {name: row[name] for name in study.metrics}
     if not any(cells.values()):
@@ -207,7 +267,7 @@ def _values(study: Study, row: Mapping[str, str]) -> list[float] | None:
     values = {}
     for name, cell in cells.items():
         try:
-            values[name] = float(cell)
+            values[name] = table.number(cell)
         except ValueError:
             raise InvalidInput(f"metric {name!r} is {cell!r}, which is not a number.") from None
     return study.definition.values(values)

@@ -89,7 +89,7 @@ def judge(study: str, course: Course) -> ParetoResult:
         front = set(now.accepted)
     status = dict.fromkeys(range(len(definition.options)), "dominated")
     status |= dict.fromkeys(now.active, "undecided")
-    if now.done:
+    if now.done and not getattr(policy, "stopped", False):  # if it stopped early, nobody knows about the others
         status |= dict.fromkeys(now.active, "dominated")
         status |= dict.fromkeys(front, "pareto")
     status |= dict.fromkeys(now.accepted, "pareto")
@@ -133,10 +133,14 @@ def _notes(course: Course) -> Iterable[str]:
         numbers = ", ".join(map(str, course.voided))
         plural = "measurements" if len(course.voided) > 1 else "measurement"
         yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
-    if course.kept == 1:
-        yield "1 measurement is kept that does not count, since nobody asked for it."
-    elif course.kept:
-        yield f"{course.kept} measurements are kept that do not count, since nobody asked for them."
+    if len(course.definition.options) == 1:
+        yield "a single option is Pareto-optimal without any measurement."
+    elif course.policy.done:
+        for name, count in zip(course.definition.options, course.policy.counts, strict=True):
+            if count == 0 and course.definition.options.index(name) not in course.retired:
+                yield f"{name!r} has no measurement left; what was decided about it stands."
+    if course.kept:
+        yield f"{course.kept} more made than asked for: kept, and counted if their options become due."
     if course.failed:
         yield f"{course.failed} {'attempt' if course.failed == 1 else 'attempts'} to measure failed."
     noise = course.noise()
