@@ -12,6 +12,7 @@ import paretopick as pp
 from paretopick.experiments import CATALOGUE
 from paretopick.experiments.catalogue import MAIN
 from paretopick.experiments.contestants import EGE_SH, EGE_SR, UNIFORM
+from paretopick.studies import files
 from paretopick.theory import complexity, dominance, gaps, losses
 
 ROOT = Path(__file__).parents[1]
@@ -85,9 +86,11 @@ def test_the_readme_fits_one_screen_and_names_both_commands():
 
 
 def test_the_python_example_of_the_readme_runs(capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
-    assert capsys.readouterr().out.startswith("[0 1]\n")
+    names = {}
+    for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        exec(compile(example, "README.md", "exec"), names)
+    assert {"small", "large"} <= set(names["result"].pareto) <= {"small", "large", "huge"}
+    assert "'option': 'slow', 'status': 'dominated'" in capsys.readouterr().out
 
 
 def test_the_python_example_of_the_simulations_runs():
@@ -135,6 +138,21 @@ def test_the_numbers_that_the_paper_shows_are_met():
 
 def test_the_data_of_the_sorting_networks_are_not_passed_on():
     assert not [path for path in FIGURES.glob("*.csv") if "log2_area" in path.read_text()]
+
+
+def test_the_files_that_the_studies_name_exist():
+    text = (ROOT / "docs" / "studies.md").read_text()
+    for name in re.findall(r"`((?:tests|benchmarks)/[\w/]+\.\w+)`", text):
+        assert (ROOT / name).exists(), name
+    for name in re.findall(r"\]\(([\w/-]+\.md)\)", text):
+        assert (ROOT / "docs" / name).exists(), name
+    for key in files.KEYS:
+        assert f"`{key}`" in text, key
+
+
+def test_the_links_of_the_readme_lead_somewhere():
+    for name in re.findall(r"\]\(([\w/.-]+)\)", README):
+        assert (ROOT / name).exists(), name
 
 
 @pytest.mark.parametrize("command", re.findall(r"^    paretopick (.*)$", README, re.MULTILINE))

@@ -13,7 +13,19 @@ def test_importing_the_package_loads_numpy_and_nothing_heavier():
     code = "import sys, paretopick; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
     assert "numpy" in loaded
-    assert not loaded & {"scipy", "moocore", "typer", "rich", "pandas", "click", "matplotlib", "numba", "cffi"}
+    assert not loaded & {
+        "scipy",
+        "moocore",
+        "typer",
+        "rich",
+        "pandas",
+        "click",
+        "matplotlib",
+        "numba",
+        "cffi",
+        "sqlalchemy",
+        "alembic",
+    }
 
 
 def test_every_public_name_exists_and_is_documented():
@@ -40,6 +52,9 @@ def test_all_errors_are_ours_and_the_builtin_a_user_would_catch():
         (pp.PolicyDone, RuntimeError),
         (pp.NotReady, RuntimeError),
         (pp.MissingFile, FileNotFoundError),
+        (pp.AlreadyTold, ValueError),
+        (pp.StorageFailed, OSError),
+        (pp.MeasuringFailed, RuntimeError),
     ]:
         assert issubclass(error, builtin)
         assert issubclass(error, pp.ParetopickError)
