@@ -86,10 +86,9 @@ checkpoints = sql.Table(
     "paretopick_checkpoints",
     metadata,
     _study_id(),
-    sql.Column("position", sql.Integer, nullable=False),
     sql.Column("state", _json, nullable=False),
 )
-"""What follows from the events up to a position, so that opening a long study need not replay them all; can be deleted."""
+"""What follows from the events up to some position, so that opening a long study need not replay them all; can be deleted."""
 
 sql.Index("paretopick_events_number", events.c.study_id, events.c.number)
 sql.Index(
@@ -292,10 +291,10 @@ class Transaction:
         query = sql.select(checkpoints.c.state).where(checkpoints.c.study_id == self._study)
         return self._connection.execute(query).scalar_one_or_none()
 
-    def keep_checkpoint(self, position: int, state: Mapping[str, Any]) -> None:
-        """Keeps the state after the events up to a position, instead of an older one."""
+    def keep_checkpoint(self, state: Mapping[str, Any]) -> None:
+        """Keeps the state that follows from the events so far, instead of an older one."""
         self._connection.execute(sql.delete(checkpoints).where(checkpoints.c.study_id == self._study))
-        self._connection.execute(sql.insert(checkpoints).values(study_id=self._study, position=position, state=state))
+        self._connection.execute(sql.insert(checkpoints).values(study_id=self._study, state=state))
 
     def flush(self) -> None:
         """Writes the counters of the study."""

@@ -79,7 +79,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind(storage):
             transaction.append([told(1)])
             transaction.new_numbers(5)
             transaction.hand_out([Lease(1, 0, 1, "w", None, False)])
-            transaction.keep_checkpoint(1, {})
+            transaction.keep_checkpoint({})
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -104,7 +104,7 @@ def test_the_last_checkpoint_is_the_one_that_is_kept(storage):
     study = storage.create("s", {}).id
     for position in (10, 20):
         with storage.writing(study) as transaction:
-            transaction.keep_checkpoint(position, {"position": position, "x": [0.1, None]})
+            transaction.keep_checkpoint({"position": position, "x": [0.1, None]})
     with storage.reading(study) as transaction:
         assert transaction.checkpoint() == {"position": 20, "x": [0.1, None]}
 
@@ -119,7 +119,7 @@ def test_two_studies_do_not_see_each_other(storage):
             transaction.hand_out([Lease(7, arm, 1, "w", None, False)])
     with storage.writing(two) as transaction:
         transaction.drop_leases([7])
-        transaction.keep_checkpoint(1, {"of": "two"})
+        transaction.keep_checkpoint({"of": "two"})
     with storage.reading(one) as transaction:
         assert [event.arm for event in transaction.events()] == [1]
         assert len(transaction.leases()) == 1

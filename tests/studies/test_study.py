@@ -441,7 +441,7 @@ def test_long_studies_are_opened_from_a_checkpoint_and_are_the_same_without(stor
     assert with_it._course.to_dict() == study._course.to_dict()
     for spoiled in ({"format": "of another version"}, {"policy": {}}, {"first": None}, {"kept": [[1]]}):
         with storage.writing(study._id) as transaction:
-            transaction.keep_checkpoint(0, study._course.to_dict() | spoiled)
+            transaction.keep_checkpoint(study._course.to_dict() | spoiled)
         assert open_again(study, storage)._course.to_dict() == study._course.to_dict()
 
 

@@ -361,7 +361,7 @@ class Study:
             with self._storage.writing(self._id) as transaction:
                 self._catch_up(transaction)
                 if self._course.position - self._checkpoint >= CHECKPOINT_EVERY:
-                    transaction.keep_checkpoint(self._course.position, self._course.to_dict())
+                    transaction.keep_checkpoint(self._course.to_dict())
                     self._checkpoint = self._course.position
                 yield Desk(self._course, transaction)
             self._apply(transaction.appended)

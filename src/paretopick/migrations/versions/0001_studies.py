@@ -49,7 +49,6 @@ def upgrade() -> None:
     op.create_table(
         "paretopick_checkpoints",
         study_id(),
-        sql.Column("position", sql.Integer, nullable=False),
         sql.Column("state", sql.JSON, nullable=False),
     )
     op.create_index("paretopick_events_number", "paretopick_events", ["study_id", "number"])
