@@ -76,6 +76,7 @@ class MeasuringFailed(ParetopickError, RuntimeError):
     """An option that could not be measured; what was measured so far is in ``study``."""
 
     study: object | None = None
+    option: str | None = None
     output: str | None = None
     """What the attempt left behind that may help to find the cause."""
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sql
 
 from paretopick._arrays import check_choice
-from paretopick.errors import InvalidInput, StorageFailed, UnknownName
+from paretopick.errors import InvalidInput, MissingFile, StorageFailed, UnknownName
 from paretopick.events import Event, Lease
 
 LAYOUT = "0001"
@@ -116,13 +116,17 @@ class Storage:
     Args:
         url: ``sqlite:///file.db``, ``postgresql://user@host/database``, or the path of an SQLite file; ``sqlite://`` is kept in
             memory.
+        new: whether an SQLite file is made if it is not there.
     """
 
-    def __init__(self, url: str | os.PathLike[str]) -> None:
+    def __init__(self, url: str | os.PathLike[str], *, new: bool = True) -> None:
         self._url = _parsed(url)
         self.shown = self._url.render_as_string(hide_password=True)
         """The URL without its password."""
         self._is_sqlite = self._url.get_backend_name() == "sqlite"
+        file = self._url.database
+        if not new and self._is_sqlite and file not in (None, "", ":memory:") and not os.path.exists(file or ""):
+            raise MissingFile(f"there is no database {file}; check --storage and the working folder, or create a study first.")
         self._engine = _engine(self._url)
         self._pid = os.getpid()
         # Within a process writers queue here, which is fairer and faster than waiting for the file to be unlocked.
@@ -166,6 +170,14 @@ class Storage:
         except UnknownName as problem:
             raise UnknownName(f"{problem} The database is {self.shown}.") from None
         return self.find(name)  # it has just been created
+
+    def delete(self, name: str) -> None:
+        """Removes a study with all that belongs to it."""
+        study = self.find(name)
+        with self._connection(writes=True) as connection:
+            for table in (checkpoints, leases, events):
+                connection.execute(sql.delete(table).where(table.c.study_id == study.id))
+            connection.execute(sql.delete(studies).where(studies.c.id == study.id))
 
     @contextlib.contextmanager
     def reading(self, study_id: int) -> Iterator[Transaction]:
@@ -241,8 +253,6 @@ class Transaction:
             query = query.where(events.c.number == number)
         if kind is not None:
             query = query.where(events.c.kind == kind)
-        if unasked:
-            query = query.where(events.c.round.is_(None))
         return list(map(Event._make, self._connection.execute(query.order_by(events.c.position))))
 
     def append(self, new: Iterable[Event]) -> None:
@@ -401,4 +411,8 @@ def _migrate(connection: sql.Connection, shown: str) -> None:
 def _explained(shown: str, problem: BaseException) -> str:
     """What the database said, and what to do about it."""
     said = " ".join(str(problem).split()).rstrip(".")
-    return f"the database {shown} cannot be used: {said}; nothing was half-written, so simply try again when it is back."
+    if "not a database" in said or "unable to open" in said:
+        remedy = "check the name of the file, and that its folder is there"
+    else:
+        remedy = "nothing was half-written, so simply try again when it is back"
+    return f"the database {shown} cannot be used: {said}; {remedy}."

@@ -95,6 +95,7 @@ def test_json_and_lines_are_read(output):
         ('{"time": NaN, "size": 1}', "it printed time=nan, which is not a finite number"),
         ('{"time": -Infinity, "size": 1}', "it printed time=-inf, which is not a finite number"),
         ("time=fast\nsize=1", "it printed time=fast, which is not a number"),
+        ("time=1 size=2", "it printed time=1 size=2, which is not a number; print one metric in a line"),
         ('{"time": null, "size": 1}', "it printed time=None, which is not a number"),
         ('{"time": [1], "size": 1}', r"it printed time=\[1\], which is not a number"),
         ('{"time": {"s": 1}, "size": 1}', "which is not a number"),
@@ -175,6 +176,7 @@ def test_a_program_that_cannot_be_started_is_refused_before_anything_is_measured
         (["./plain.sh"], "chmod"),
         ([], "there is no command that measures"),
         (["  "], "there is no command that measures"),
+        (["echo time={option}"], "is one word; write the command without quotes around it"),
         (["echo", "{optoin}"], r"the command has \{optoin\}, and options have \{level\}, \{option\}; write \{\{optoin\}\}"),
     ]:
         with pytest.raises(pp.InvalidInput, match=message):

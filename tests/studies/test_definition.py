@@ -44,7 +44,7 @@ def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
         ({"options": []}, "there are no options"),
         ({"options": "abc"}, "is not a list of names"),
         ({"options": ["a", "a"]}, "option 'a' is there twice"),
-        ({"options": ["a", ""]}, "'' cannot be the name of a option"),
+        ({"options": ["a", ""]}, "'' cannot be the name of an option"),
         ({"options": ["a", None]}, "None cannot be the name"),
         ({"options": ["a", "b\0"]}, "cannot be printed"),
         ({"options": ["a", "b\ud800"]}, "cannot be printed"),
@@ -55,8 +55,8 @@ def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
         ({"options": [{"level": 1}]}, "without a name"),
         ({"options": {"a": {"time": 1}}}, "'time' is both a metric and a setting"),
         ({"options": {"a": {"round": 1}}}, "'round' is a column that sheets have already"),
-        ({"metrics": {}}, "must name at least one metric"),
-        ({"metrics": ["time"]}, "must name at least one metric"),
+        ({"metrics": {}}, "must say which metrics have which goals"),
+        ({"metrics": ["time"]}, "must say which metrics have which goals"),
         ({"metrics": {"time": "minimize"}}, "'time' has the goal 'minimize'"),
         ({"metrics": {"why": "min"}}, "'why' is a column that sheets have already"),
         ({"budget": 2}, "raise budget=2 to at least"),
@@ -88,6 +88,7 @@ def test_values_come_by_name_or_in_order():
     assert definition.values({"quality": 2, "time": np.float32(0.5)}) == [0.5, 2.0]
     assert definition.values([0.5, True]) == [0.5, 1.0]
     assert definition.values(np.array([1, 2])) == [1.0, 2.0]
+    assert definition.values({"time": np.array(1.5), "quality": np.array([[2]])}) == [1.5, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_values_come_by_name_or_in_order():
     [
         ({"time": 1}, "no value for metric 'quality'"),
         ({"time": 1, "quality": 2, "cost": 3}, "no metric named 'cost'"),
-        ({"time": 1, "quality": float("nan")}, "metric 'quality' is nan; a failed measurement is reported with fail"),
+        ({"time": 1, "quality": float("nan")}, "metric 'quality' is nan; a measurement that failed is not told"),
         ({"time": float("-inf"), "quality": 1}, "metric 'time' is -inf"),
         ({"time": "1", "quality": 1}, "metric 'time' is '1', which is not a number"),
         ({"time": None, "quality": 1}, "metric 'time' is None"),

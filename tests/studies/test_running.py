@@ -1,6 +1,7 @@
 """Measuring with workers: threads, processes, failures, interrupts, databases that come and go."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -204,7 +205,7 @@ def test_values_in_another_order_than_before_are_noticed(tmp_path):
 
 
 def test_whoever_watches_cannot_end_a_run():
-    def watch(_):
+    def watch(*_):
         raise pp.StorageFailed("does not answer")
 
     assert pp.identify(measure, **GIVEN, watch=watch).pareto == FRONT
@@ -233,7 +234,8 @@ def test_a_study_about_something_else_is_not_gone_on_with(tmp_path):
     given = {**GIVEN, "storage": tmp_path / "s.db"}
     pp.identify(measure, **given)
     with pytest.raises(
-        pp.InvalidInput, match=r"there is another study named 'study' .*: budget is 60 there and 61 here\. Choose"
+        pp.InvalidInput,
+        match=r"another study named 'study' .*: budget is 60 there and 61 here\. .*export of the old study can be imported",
     ):
         pp.identify(measure, **given | {"budget": 61})
 
@@ -324,7 +326,7 @@ def test_watch_is_told_of_every_measurement_and_every_failure():
             raise OSError("gone")
         return measure(option)
 
-    result = pp.identify(flaky, **GIVEN, watch=said.append)
+    result = pp.identify(flaky, **GIVEN, watch=lambda study, sentence: said.append(sentence))
     assert len(said) == result.used + 1
     (sentence,) = filter(None, said)
     assert sentence == "measurement 4 of 'd' failed: OSError: gone"
@@ -332,19 +334,53 @@ def test_watch_is_told_of_every_measurement_and_every_failure():
 
 SLOW = """
 import sys, time, paretopick as pp
-measure = lambda option: time.sleep(0.05) or [float(ord(option))]
+measure = lambda option: time.sleep(3.0) or [float(ord(option))]
 pp.identify(measure, ["a", "b"], {"m": "max"}, 1000, storage=sys.argv[1], workers=2)
 """
 
 
-def test_ctrl_c_gives_leases_back(tmp_path):
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times):
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW, str(tmp_path / "s.db")], stderr=subprocess.PIPE, preexec_fn=heed_interrupts
     )
-    time.sleep(2.5)
-    process.send_signal(signal.SIGINT)
+    time.sleep(2.0)
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
     _, err = process.communicate(timeout=30)
+    assert b"stopping: 2 being measured, finished first" in err
     assert b"KeyboardInterrupt" in err
     study = pp.Study.open("study", storage=tmp_path / "s.db")
-    assert study.used > 0
+    assert study.used == (2 if times == 1 else 0)
     assert study.status()["out"] == []
+
+
+def test_whom_we_wait_for_is_said(tmp_path):
+    study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
+    study.ask(1000, worker="the laboratory", lease=None)
+    said = []
+    thread = threading.Thread(
+        target=pp.run_study, args=(study, lambda _: (1, 1)), kwargs={"watch": lambda _, text: said.append(text)}
+    )
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not any(said) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for option in TRUTH:
+        study.retire(option, "enough")
+    thread.join(30)
+    (sentence,) = filter(None, said)
+    assert re.fullmatch(
+        r"waiting for \d+ that are being measured by 'the laboratory', without a limit; .* release them", sentence
+    )
+
+
+def test_a_function_that_cannot_be_sent_to_a_process_is_refused_at_once():
+    with pytest.raises(pp.InvalidInput, match="cannot be sent to another process"):
+        pp.identify(lambda _: (1, 1), **GIVEN, workers=2, processes=True)
+
+
+def test_options_in_one_text_are_refused():
+    with pytest.raises(pp.InvalidInput, match="options='abc' is not a list of names"):
+        pp.identify(measure, "abc", METRICS, 60)

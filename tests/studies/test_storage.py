@@ -277,6 +277,20 @@ def test_threads_may_open_new_databases_at_once(tmp_path):
     assert len(names) == len(addresses)
 
 
+def test_migrations_of_a_server_wait_for_each_other(server):
+    url = server.new_database()
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(Storage(url)))
+    with server.connect(url.partition("@/")[2].partition("?")[0]) as other:
+        other.execute("SELECT pg_advisory_lock(7066, 1)")
+        thread.start()
+        thread.join(1.0)
+        assert not opened
+        other.execute("SELECT pg_advisory_unlock(7066, 1)")
+    thread.join(30)
+    assert opened[0].names() == []
+
+
 def test_postgresql_does_not_wait_for_ever(server, monkeypatch):
     """For a client that stopped in the middle of its transaction, with the row locked."""
     monkeypatch.setattr(storage_module, "PATIENCE", 0.5)

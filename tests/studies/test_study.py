@@ -91,7 +91,7 @@ def test_a_lease_that_ran_out_is_handed_out_again_under_its_number(storage):
     assert (again.number, again.option) == (late.number, late.option)
     study.tell(again.number, (1.0, 2.0))
     study.tell(late.number, (1.0, 2.0))  # the same values: harmless
-    with pytest.raises(pp.AlreadyTold, match=r"measurement 1 was already told quality=1, cost=2; .*void"):
+    with pytest.raises(pp.AlreadyTold, match=r"measurement 1 was already told quality=1, cost=2; .*Void"):
         study.tell(late.number, (1.0, 3.0))
     assert study.used == 1
     assert len(study.events()) == 1
@@ -157,13 +157,13 @@ def test_failures_leave_the_option_due_and_are_kept(storage):
     assert study.status()["failed"] == 1
     (again,) = study.ask()
     assert (again.option, again.number) == (todo.option, todo.number + 1)
-    with pytest.raises(pp.NotDue, match=r"measurement 1 was failed \(the tube broke\); ask\(\) for a new one"):
+    with pytest.raises(pp.NotDue, match=r"measurement 1 was failed \(the tube broke\); ask for a new one"):
         study.tell(todo.number, (1, 1))
     row = study.measurements()[0]
     assert (row["status"], row["why"], row["quality"]) == ("failed", "the tube broke", None)
     assert study.events()[0].details["output"] == "glass everywhere"
     study.tell(again.number, (1, 1))
-    with pytest.raises(pp.NotDue, match="measurement 2 was told already; void"):
+    with pytest.raises(pp.NotDue, match="measurement 2 was told already; void it"):
         study.fail(again.number, "too late")
 
 
@@ -209,7 +209,7 @@ def test_void_after_the_round_changes_the_means_and_no_decision_and_the_result_s
 def test_void_needs_something_that_was_told(storage):
     study = create(storage)
     (todo,) = study.ask()
-    with pytest.raises(pp.NotDue, match="was not told yet; report it with fail"):
+    with pytest.raises(pp.NotDue, match="was not told yet; report it as failed"):
         study.void(todo.number, "?")
     study.fail(todo.number, "x")
     with pytest.raises(pp.NotDue, match="measurement 1 was failed already"):
@@ -542,6 +542,49 @@ def test_everything_that_a_worker_has_can_be_given_back(storage):
     assert [row["number"] for row in study.status()["out"]] == [4, 5]
 
 
+def test_whoever_waits_gets_what_comes_up(storage):
+    study = create(storage)
+    todos = study.ask(1000, worker="w1")
+    start = time.monotonic()
+    assert study.ask(worker="w2", wait=0.3) == []
+    assert time.monotonic() - start >= 0.3
+    timer = threading.Timer(0.3, lambda: [study.tell(todo.number, measure(todo)) for todo in todos])
+    timer.start()
+    assert study.ask(worker="w2", wait=30)[0].round == 2
+    timer.join()
+    assert finish(study, worker="w2").ask(wait=30) == []
+
+
+def test_an_option_that_nobody_dominates_any_more_is_named(storage):
+    study = create(storage, options=["a", "b", "c"], budget=12)
+    worth = {"a": (3, 1), "b": (2, 2), "c": (1, 3)}
+    while not study.done:
+        for todo in study.ask():
+            study.tell(todo.number, worth[todo.option])
+    assert study.result().pareto == ("a",)
+    study.retire("a", "not available")
+    assert study.result().pareto == ()
+    assert str(study.result()).startswith("Pareto-optimal: nobody (")
+    named = [note for note in study.result().notes if "nobody in the study dominates it" in note]
+    assert named == ["'b' was found to be dominated, and as measured by now nobody in the study dominates it."]
+
+
+def test_a_study_can_be_deleted_and_the_others_stay(storage):
+    for name in ("one", "two"):
+        finish(create(storage, name))
+    pp.Study.delete("one", storage=storage)
+    assert pp.Study.list(storage=storage) == ["two"]
+    assert pp.Study.open("two", storage=storage).done
+    assert create(storage, "one").used == 0
+
+
+def test_looking_for_studies_makes_no_file(tmp_path):
+    assert pp.Study.list(storage=tmp_path / "no.db") == []
+    with pytest.raises(FileNotFoundError, match=r"there is no database .*no\.db"):
+        pp.Study.open("s", storage=tmp_path / "no.db")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_empty_address_is_refused():
     with pytest.raises(pp.InvalidInput, match="storage='' is empty"):
         pp.Study.list(storage="")
@@ -554,4 +597,5 @@ def test_the_default_storage_is_a_file_here_or_what_the_environment_says(tmp_pat
     assert (tmp_path / "paretopick.db").exists()
     monkeypatch.setenv("PARETOPICK_STORAGE", f"sqlite:///{tmp_path}/other.db")
     assert pp.Study.list() == []
+    pp.Study.create("s", options=OPTIONS, metrics=METRICS, budget=60)
     assert (tmp_path / "other.db").exists()

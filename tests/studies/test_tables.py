@@ -91,8 +91,11 @@ def test_a_sheet_may_be_filled_in_bit_by_bit_and_imported_again_and_again(study,
         (lambda row: row.update(response="1", price="1", failed="x"), "row 2: it has values and a reason in 'failed'"),
         (lambda row: row.update(number="x", response="1", price="1"), "row 2: its number is 'x'"),
         (lambda row: row.update(number="1", response="1", price=row["dose"]), "row 3: measurement 1 is there a second time"),
-        (lambda row: row.update(number="", failed="x"), "row 2: it says that a measurement failed, without its number"),
-        (lambda row: row.update(option="a", response="1", price="1"), "measurement 2 is of 'b, the second', and not of 'a'"),
+        (lambda row: row.update(number="", failed="x", study=""), "row 2: it says that a measurement failed, without its number"),
+        (
+            lambda row: row.update(option="a", response="1", price="1"),
+            "csv, row 3: measurement 2 is of 'b, the second', and not of 'a'",
+        ),
         (lambda row: row.update(number="999", response="1", price="1"), "measurement 999|row 3: measurement 999"),
         (lambda row: row.update(response="1", price=str(int(row["number"]) + 1)), "an exact metric never changes"),
     ],
@@ -114,9 +117,7 @@ def test_measurements_made_before_are_added_once(study, tmp_path):
     assert import_table(study, path) == Imported(told=0, failed=0, added=1, known=3, empty=0)
     assert study.used == 4
     other = write(tmp_path, "option,response,price\na,2.5,1\na,8,1\n", "other.csv")
-    with pytest.raises(
-        pp.InvalidInput, match=r"other\.csv: measurement 2 of 2, 'a' with response=8, price=1, was added before.*say again"
-    ):
+    with pytest.raises(pp.InvalidInput, match=r"other\.csv, row 3: measurement 2 of 2, 'a' with response=8, price=1, was added"):
         import_table(study, other)
     assert study.used == 4
     assert import_table(study, other, again=True).added == 2
@@ -129,6 +130,8 @@ def test_measurements_made_before_are_added_once(study, tmp_path):
         ("option\tresponse\tprice\r\na\t9,5\t1\r\n\r\n", "utf-8"),
         ("option,response,price\na, 9.5 ,1\n,,\n", "utf-8"),
         ("option,response,price\r\na,9.5,1", "utf-8-sig"),
+        ("sep=;\noption;Response;PRICE;größe;\na;9,5;1;2;remark\n", "cp1252"),
+        ("option\tresponse\tprice\na\t9.5\t1\n", "utf-16"),
     ],
 )
 def test_tables_of_every_spreadsheet_are_read(study, tmp_path, text, encoding):
@@ -140,10 +143,11 @@ def test_tables_of_every_spreadsheet_are_read(study, tmp_path, text, encoding):
     "text, message",
     [
         ("", "is empty; its first line must name the columns"),
+        ("option;response;price\na;2,5;1\na;1.234;1\n", "numbers with a comma and numbers with a dot"),
+        ("option,response,price,study\na,1,1,s\n", "row 2: it is of a sheet, and its number is missing"),
         ("option,response\na,1\n", "has no column 'price'; it has 'option', 'response'"),
         ("option,price,response,price\n", "has 'price' 2 times in its first line"),
-        ("option,,price\n", "has a column without a name"),
-        ("option,response,price\na,1\n", "row 2, has 2 cells; the first line names 3 columns"),
+        ("option,response,price\na,1\n", "row 2: the cells are 2, and the first line names 3 columns"),
         ("response,price\n1,2\n", "row 2: it has neither a number nor an option"),
         ("option,response,price\n\nz,1,2\n", "row 3: no option named 'z'"),
         ("number,option,response,price,faild\n", "has a column 'faild'; did you mean 'failed'"),
@@ -179,9 +183,17 @@ def test_files_that_are_not_there_or_not_text(study, tmp_path):
         read_table(tmp_path / "no.csv")
     with pytest.raises(pp.InvalidInput, match="cannot be read"):
         read_table(tmp_path)
-    (tmp_path / "latin.csv").write_bytes("größe,option\n".encode("latin-1"))
-    with pytest.raises(pp.InvalidInput, match="not a text in UTF-8"):
-        read_table(tmp_path / "latin.csv")
+    (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(pp.InvalidInput, match="is not a text; save it as CSV in UTF-8"):
+        read_table(tmp_path / "bytes.csv")
+
+
+@pytest.mark.parametrize("word", ["no", "-", "0", "Nein", "FALSE"])
+def test_that_nothing_failed_may_be_said_in_words(study, tmp_path, word):
+    path = filled(
+        study, tmp_path, lambda row: row.update(response=1, price=row["dose"], failed=word, number=row["number"] + ".0")
+    )
+    assert import_table(study, path).told == study.used
 
 
 def test_options_from_a_table(tmp_path):
@@ -238,17 +250,12 @@ def test_an_export_of_nothing_and_of_another_kind(study):
     assert tables.FORMATS == ("csv", "json", "parquet")
 
 
-def test_an_export_brings_nothing_new_to_its_own_study_and_is_refused_by_another(measured, tmp_path):
+def test_an_export_brings_nothing_new_to_its_own_study_and_is_a_pilot_of_another(measured, tmp_path):
     path = write(tmp_path, export(measured, "csv").decode())
     assert import_table(measured, path) == Imported(told=1, failed=0, added=0, known=0, empty=2)
     assert measured.used == 1
     other = pp.Study.create("t", options=list(OPTIONS), metrics=measured.metrics, budget=30, storage="sqlite://")
+    sheet_of_s = write(tmp_path, sheet(measured, measured.ask(1)).replace(",,,", ",1,3,"), "sheet.csv")
     with pytest.raises(pp.InvalidInput, match="row 2: it is of the study 's', and not of 't'"):
-        import_table(other, path)
-
-
-def test_without_its_numbers_and_its_name_an_export_is_a_pilot_of_another_study(measured, tmp_path):
-    frame = pandas.read_csv(io.BytesIO(export(measured, "csv"))).drop(columns=["number", "study"])
-    other = pp.Study.create("t", options=list(OPTIONS), metrics=measured.metrics, budget=30, storage="sqlite://")
-    assert import_table(other, write(tmp_path, frame.to_csv(index=False))) == Imported(0, 0, added=1, known=0, empty=2)
-    assert other.result().options[0].means["response"] == 0.1 + 0.2
+        import_table(other, sheet_of_s)
+    assert import_table(other, path) == Imported(told=0, failed=0, added=1, known=0, empty=2)  # what was told there

@@ -20,7 +20,7 @@ import paretopick as pp
 from inputs import heed_interrupts
 from terminals import on_a_terminal, run, succeed
 
-VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status", "result", "sheet", "import", "export"]
+VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status", "result", "sheet", "import", "export", "delete"]
 CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max,price:min", "--budget", "60")
 
 
@@ -82,6 +82,7 @@ def test_status_and_result_show_where_a_study_stands(folder):
     assert re.search(r"^boosters\s+1\s+60\s+3\s+3\s+no", listed, re.MULTILINE)
     assert re.search(r"^second\s+0\s+9\s+2\s+2\s+no", listed, re.MULTILINE)
     assert "There are no studies yet" in succeed("status", "--storage", "other.db", cwd=folder)
+    assert not (folder / "other.db").exists()
     assert "Best guess so far: nobody yet" in succeed("result", "boosters", cwd=folder)
 
 
@@ -117,6 +118,14 @@ def test_a_sheet_is_filled_in_and_read_back(folder):
     text = succeed("import", "boosters", "round.csv", cwd=folder)
     assert "Read round.csv: 41 told, 0 made before, 1 failed, 0 left out; 42 of 60 measurements count, round 1." in text
     assert succeed("sheet", "boosters", cwd=folder).count("\n") == 2  # the one that failed is due again
+
+
+def test_a_sheet_without_rows_is_not_written(folder):
+    succeed("sheet", "boosters", "-o", "all.csv", cwd=folder)
+    refused = run("sheet", "boosters", "-o", "none.csv", "--worker", "somebody else", cwd=folder)
+    assert "there is nothing to measure: all that is due is with others; see paretopick status boosters" in refused.stderr
+    assert not (folder / "none.csv").exists()
+    assert "0 of 'me' given back ('main', 'sheet' have some)" in succeed("release", "boosters", "--worker", "me", cwd=folder)
 
 
 def test_export_writes_files_by_their_ending(folder):
@@ -180,6 +189,7 @@ def test_run_a_file_creates_and_resumes(bench):
     calls = (bench / "calls").read_text().splitlines()
     assert len(calls) == 38
     assert succeed("run", "study.toml", cwd=bench) == text  # done: nothing is measured again
+    assert "note: the study 'study' is done already" in run("run", "study.toml", cwd=bench).stderr
     assert len((bench / "calls").read_text().splitlines()) == 38
     record = json.loads(succeed("run", "study.toml", "--json", cwd=bench))
     assert record["pareto"] == ["fast", "small", "mid"]
@@ -236,6 +246,8 @@ def test_a_command_that_goes_wrong_is_one_clear_line_and_the_study_is_intact(ben
     assert all(message in line for line in lines)
     assert "error: option 'bad' failed 2 times in a row, the last time: " in failed.stderr
     assert "Go on with: paretopick run study.toml" in failed.stderr
+    assert "Its last output:\n    $ ./bench.py bad calls" in failed.stderr
+    assert "Or without it: paretopick retire study bad REASON" in failed.stderr
     study = pp.Study.open("study", storage=bench / "paretopick.db")
     assert study.status()["out"] == []
     assert study.status()["failed"] == 2
@@ -271,7 +283,38 @@ def test_a_file_with_a_mistake_is_refused_before_anything_is_measured(bench, old
     assert not (bench / "calls").exists()
 
 
+def test_a_study_goes_by_its_script_and_notices_another_command(bench):
+    shutil.copy(bench / "bench.py", bench / "other.py")
+    given = ("run", "--options", "fast,small", "--metrics", "time:min,size:min", "--budget", "8")
+    first = run(*given, "--", "python3", "-W", "error", "bench.py", "{option}", "calls", cwd=bench)
+    assert first.returncode == 0, first.stderr
+    assert "note:" not in first.stderr
+    assert pp.Study.list(storage=bench / "paretopick.db") == ["bench"]
+    again = run(*given, "--name", "bench", "--", "python3", "other.py", "{option}", "calls", cwd=bench)
+    assert "note: the study 'bench' was created with another command: python3 -W error bench.py '{option}' calls" in again.stderr
+    constant = run(*given, "--name", "constant", "--", "echo", "time=1\nsize=1", cwd=bench)
+    assert "note: the command is the same for all options" in constant.stderr
+
+
+def test_options_are_two_or_more_or_a_file(bench):
+    (bench / "options.txt").write_text("name\nfast\nsmall\n")
+    given = ("--metrics", "time:min,size:min", "--budget", "8", "--", "./bench.py", "{option}", "calls")
+    assert "Pareto-optimal: fast, small" in succeed("run", "--options", "options.txt", *given, cwd=bench)
+    assert "is one option; give two or more" in run("run", "--options", "options.tx", *given, cwd=bench).stderr
+
+
+def test_a_study_is_deleted_only_if_one_means_it(folder):
+    refused = run("delete", "boosters", cwd=folder)
+    assert "'boosters' has 1 measurements, which would be lost" in refused.stderr
+    assert "Deleted 'boosters' with 1 measurements." in succeed("delete", "boosters", "--yes", cwd=folder)
+    assert "There are no studies yet" in succeed("status", cwd=folder)
+
+
 def test_what_to_run_must_be_said(bench):
+    assert (
+        "--budget goes with --options and --metrics; write it into study.toml"
+        in run("run", "study.toml", "--budget", "9", cwd=bench).stderr
+    )
     assert "say what to run" in run("run", cwd=bench).stderr
     assert "there is no file no.toml" in run("run", "no.toml", cwd=bench).stderr
     assert "needs --options, --metrics and --budget" in run("run", "--options", "a,b", "--", "true", cwd=bench).stderr
@@ -280,7 +323,7 @@ def test_what_to_run_must_be_said(bench):
         assert f"{bad[0]}={bad[1]} is too small" in run("run", "study.toml", *bad, cwd=bench).stderr
     assert not (bench / "paretopick.db").exists()
     assert "there is no command" in run("run", "--options", "a,b", "--metrics", "m:max", "--budget", "9", cwd=bench).stderr
-    assert "is not NAME:min or NAME:max" in run("run", "--options", "a", "--metrics", "m", "--budget", "9", cwd=bench).stderr
+    assert "is not NAME:min or NAME:max" in run("run", "--options", "a,b", "--metrics", "m", "--budget", "9", cwd=bench).stderr
 
 
 def test_a_file_that_was_changed_is_another_study(bench):

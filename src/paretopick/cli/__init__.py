@@ -12,6 +12,7 @@ from paretopick import __version__
 from paretopick.cli import (
     ask,
     create,
+    delete,
     demo,
     export,
     extend,
@@ -38,7 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STUDIES = (run, create, ask, tell, fail, release, void, retire, extend, status, result, sheet, import_, export)
+STUDIES = (run, create, ask, tell, fail, release, void, retire, extend, status, result, sheet, import_, export, delete)
 RESEARCH = (demo, show, simulate, paper)
 for verb in (*STUDIES, *RESEARCH):
     app.command(verb.NAME, epilog=f"Example: {verb.EXAMPLE}")(verb.command)

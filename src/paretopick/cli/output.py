@@ -162,20 +162,20 @@ def check_target(path: Path | None, *, force: bool) -> None:
 
 
 @contextmanager
-def study_bar(study: Study) -> Iterator[Callable[[str], None]]:
+def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
     """Yields what shows where a study stands, and a sentence if something went wrong; a line per round without a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        latest = 0
+        latest, said = 0, 0.0
 
-        def tell(sentence: str) -> None:
-            nonlocal latest
+        def tell(_: Study, sentence: str) -> None:
+            nonlocal latest, said
+            state = study.status()
+            if state["round"] != latest and time.monotonic() - said > 0.5:  # apt has a round for every few measurements
+                print(_progress(state), file=sys.stderr, flush=True)
+                latest, said = state["round"], time.monotonic()
             if sentence:
                 print(sentence, file=sys.stderr, flush=True)
-            state = study.status()
-            if state["round"] != latest:
-                print(_progress(state), file=sys.stderr, flush=True)
-            latest = state["round"]
 
         yield tell
         return
@@ -189,7 +189,7 @@ def study_bar(study: Study) -> Iterator[Callable[[str], None]]:
         task = display.add_task("", total=study.status()["planned"])
         shown = 0.0
 
-        def advance(sentence: str) -> None:
+        def advance(_: Study, sentence: str) -> None:
             nonlocal shown
             if sentence:
                 display.console.print(sentence, markup=False, highlight=False)
@@ -198,13 +198,13 @@ def study_bar(study: Study) -> Iterator[Callable[[str], None]]:
                 shown = time.monotonic()
                 display.update(task, completed=state["used"], total=state["planned"], description=_progress(state))
 
-        advance("")
+        advance(study, "")
         yield advance
 
 
 def _progress(state: Mapping[str, Any]) -> str:
     """Round, who is still in, and who is on the front."""
     rounds = f"/{state['rounds']}" if state["rounds"] else ""
-    waiting = "" if state["due"] > len(state["out"]) or state["done"] else f", {len(state['out'])} out"
+    waiting = "" if state["due"] > len(state["out"]) or state["done"] else f", the last {len(state['out'])} are being measured"
     front = ", ".join(state["pareto"][:6]) + (" ..." if len(state["pareto"]) > 6 else "")
     return f"round {state['round']}{rounds}, {len(state['active'])} active{waiting}, front: {front or 'unknown yet'}"

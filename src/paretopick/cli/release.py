@@ -24,4 +24,6 @@ def command(
     """Give measurements back that a worker will not make, so that others get their options; a sheet's worker is "sheet"."""
     study = Study.open(name, storage=storage)
     released = study.release(*(numbers or ()), worker=worker)
-    report(study, f"{len(released)} given back", as_json)
+    others = sorted({repr(row["worker"]) for row in study.status()["out"]})
+    with_others = f" ({', '.join(others)} have some)" if others and not released else ""
+    report(study, f"{len(released)} of {worker!r} given back{with_others}", as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import sys
@@ -33,6 +34,8 @@ from paretopick.studies.files import StudyFile, read_study
 from paretopick.studies.running import RETRIES, create_or_open
 
 NAME = "run"
+RUNNERS = re.compile(r"python[\d.]*|bash|sh|zsh|node|ruby|perl|Rscript|julia|env|time|timeout|nice|uv")
+"""Programs that run what somebody has written."""
 EXAMPLE = "paretopick run --options 1,2,3 --metrics size:min --budget 12 -- echo size={option}"
 
 
@@ -72,7 +75,9 @@ def command(
     The command prints one JSON object or lines name=value. {option} and any column of the table of options are replaced, without
     a shell in between. Run it several times, on several machines, to have more workers.
     """
-    inline = options is not None or metrics is not None or budget is not None
+    inline = options is not None or metrics is not None
+    if not inline and budget is not None and what:
+        raise InvalidInput(f"--budget goes with --options and --metrics; write it into {what[0]}.")
     told = (
         _inline(what or [], options, metrics, budget, name, policy, exact, scale, shell)
         if inline
@@ -83,9 +88,14 @@ def command(
     attempts = check_integer(
         next(given for given in (retries, told.retries, RETRIES) if given is not None), "--retries", minimum=0
     )
-    study = create_or_open(told.name, told.definition, storage, batch=size)
+    if not measure.depends_on_the_option:
+        _warn("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
+    study = create_or_open(told.name, told.described, storage, batch=size)
+    before = study.definition.command
+    if before and before != told.command:
+        _warn(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
     if study.done:
-        print(f"The study {study.name!r} is done already; to measure anew, name another --storage.", file=sys.stderr)
+        _warn(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be asked to stop is like Ctrl-C
     try:
         with study_bar(study) as watch:
@@ -103,11 +113,9 @@ def command(
         raise typer.Exit(130) from None
     except MeasuringFailed as problem:
         here = "" if storage is None else f" --storage {shlex.quote(storage)}"
-        quoted = shlex.quote(study.name)
-        raise MeasuringFailed(
-            f"{problem}\nIts output: paretopick export {quoted}{here} --json\n"
-            f"Go on with: {_again()}\nOr without it: paretopick retire {quoted} OPTION REASON{here}"
-        ) from None
+        retire = f"paretopick retire {shlex.quote(study.name)} {shlex.quote(problem.option or '')} REASON{here}"
+        output = "".join(f"\n    {line}" for line in (problem.output or "").splitlines()[-8:])
+        raise MeasuringFailed(f"{problem}\nIts last output:{output}\nGo on with: {_again()}\nOr without it: {retire}") from None
     if as_json:
         print_json(result.to_dict())
     else:
@@ -145,9 +153,8 @@ def _inline(
         scale=scale_from(scale),
         exact=[part.strip() for part in split_at_commas([exact])],
     )
-    program = " ".join(words).split()[0] if "".join(words).strip() else ""
     return StudyFile(
-        name=name or Path(program).stem or "study",
+        name=name or _name_of(" ".join(words).split()),
         definition=definition,
         command=tuple(words),
         shell=shell,
@@ -161,6 +168,17 @@ def _inline(
 def _first(*given: int | None) -> int | None:
     """The first that was said."""
     return next((value for value in given if value is not None), None)
+
+
+def _name_of(words: list[str]) -> str:
+    """What is measured, by the command: the script rather than what runs it."""
+    scripts = [word for word in words if Path(word).suffix and "{" not in word]
+    chosen = scripts if words and RUNNERS.fullmatch(Path(words[0]).name) and scripts else words
+    return Path(chosen[0]).stem if chosen else "study"
+
+
+def _warn(sentence: str) -> None:
+    print(f"note: {sentence}", file=sys.stderr, flush=True)
 
 
 def _again() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from paretopick.cli.arguments import Json
 from paretopick.cli.output import check_target, print_json, write_or_print
 from paretopick.cli.studying import Name, Storage
+from paretopick.errors import NotReady
 from paretopick.studies import Study
 from paretopick.studies.tables import sheet
 
@@ -38,6 +40,11 @@ def command(
     study = Study.open(name, storage=storage)
     everything = study.status()["planned"] + len(study.options)
     todos = study.ask(everything if n is None else n, worker=worker, lease=None)
+    if not todos and not as_json:
+        raise NotReady(
+            f"there is nothing to measure: {'the study is done' if study.done else 'all that is due is with others'}; "
+            f"see paretopick status {shlex.quote(name)}."
+        )
     if as_json:
         print_json([{"number": todo.number, "option": todo.option, **todo.settings, "round": todo.round} for todo in todos])
         return

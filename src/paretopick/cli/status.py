@@ -43,9 +43,9 @@ def _print(state: dict[str, Any]) -> None:
     print(f"{state['study']} in {state['storage']}, {state['policy']}: {where}.")
     print(f"{state['used']} of {state['budget']} measurements count; {state['due']} are due now, {state['failed']} failed.")
     for word in ("active", "accepted", "rejected"):
-        if state[word]:
+        if state[word] and not state["done"]:
             print(f"{len(state[word])} {word}: {', '.join(state[word])}")
-    print(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {', '.join(state['pareto']) or 'nobody yet'}")
+    print(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {', '.join(state['pareto']) or 'nobody'}")
     for note in state["notes"]:
         print(f"Note: {note}")
     if state["out"]:

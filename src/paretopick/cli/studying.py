@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ Storage = Annotated[
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.", show_default=False)]
 Number = Annotated[int, typer.Argument(help="Of the measurement, as ask or the sheet gave it.", show_default=False)]
 Worker = Annotated[str, typer.Option(help="Who asks; workers that run side by side need different names.")]
-Policy = Annotated[str, typer.Option("--policy", help="Who is next; see: paretopick show policies")]
+Policy = Annotated[str, typer.Option("--policy", help="Who is next, such as apt:batch=4; see: paretopick show policies")]
 
 OptionsChoice = Annotated[
     str | None,
@@ -45,7 +46,12 @@ ORDER = ("pareto", "undecided", "dominated", "retired")
 
 def options_from(given: str) -> Sequence[str] | Mapping[str, Mapping[str, Any]]:
     """Names from a list, or names and settings from a file."""
-    return read_options(given) if given.lower().endswith(".csv") else [name.strip() for name in split_at_commas([given])]
+    if given.lower().endswith(".csv") or os.path.isfile(given):
+        return read_options(given)
+    names = [name.strip() for name in split_at_commas([given])]
+    if len(names) < 2:
+        raise InvalidInput(f"--options {given!r} is one option; give two or more, separated by commas, or a CSV file.")
+    return names
 
 
 def metrics_from(given: str) -> dict[str, str]:
@@ -101,7 +107,7 @@ def print_result(result: ParetoResult) -> None:
     rows = sorted(result.options, key=lambda row: (ORDER.index(row.status), -(row.left_in_round or last)))
     noisy = [name for name in result.metrics if name not in result.exact]
     print_table(
-        ["option", "status", "measured", *_columns(result.metrics, noisy), "left in"],
+        ["option", "status", "measured", *_columns(result.metrics, noisy), "left after"],
         (
             [
                 row.option,
@@ -112,7 +118,7 @@ def print_result(result: ParetoResult) -> None:
                     for name in result.metrics
                     for cell in _rounded(row.means[name], row.standard_errors[name])[: 1 + (name in noisy)]
                 ),
-                f"round {row.left_in_round}" if row.left_in_round else "stayed" if row.measurements else "",
+                f"round {row.left_in_round}" if row.left_in_round else "",
             ]
             for row in rows
         ),

@@ -84,6 +84,11 @@ class Command:
                 problem.output = f"$ {shlex.join(words)}\n{_end(stdout)}{_end(stderr)}"
                 raise
 
+    @property
+    def depends_on_the_option(self) -> bool:
+        """Whether the command says which option it measures; otherwise it must look into its environment."""
+        return any(found[1] is not None for word in self._words for found in PLACEHOLDER.finditer(word))
+
     def stop(self) -> None:
         """Kills whatever is running."""
         with self._turn:
@@ -154,6 +159,8 @@ class Command:
         if not self._folder.is_dir():
             raise InvalidInput(f"the command is to run in {os.fspath(self._folder)!r}, which is not a folder.")
         program = self._words[0]
+        if not self._shell and len(self._words) == 1 and len(program.split()) > 1:
+            raise InvalidInput(f"{program!r} is one word; write the command without quotes around it, or have a shell read it.")
         if not self._shell and not PLACEHOLDER.search(program):
             place = os.path.abspath(self._folder / program) if os.sep in program else program
             if shutil.which(place) is None:
@@ -215,7 +222,7 @@ def _number(name: str, value: Any) -> float:
             raise ValueError
         number = float(value)
     except (ValueError, OverflowError):
-        raise MeasuringFailed(f"it printed {name}={str(value)[:60]}, which is not a number") from None
+        raise MeasuringFailed(f"it printed {name}={str(value)[:60]}, which is not a number; print one metric in a line") from None
     if not abs(number) < float("inf"):
         raise MeasuringFailed(f"it printed {name}={number}, which is not a finite number")
     return number

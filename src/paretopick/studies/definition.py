@@ -45,16 +45,18 @@ class Definition:
     policy: str
     policy_options: dict[str, Any]
     scale: str | dict[str, float]
+    command: tuple[str, ...] = ()
+    """What ``paretopick run`` measured with when the study was created; to be repaired, it may change."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns JSON values, of which ``Definition.from_dict`` makes an equal definition."""
         record = asdict(self)
-        return record | {"options": list(self.options), "settings": list(record["settings"]), "exact": list(self.exact)}
+        return record | {key: list(record[key]) for key in ("options", "settings", "exact", "command")}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Definition:
         """Returns the definition that ``to_dict`` described."""
-        lists = {key: tuple(record[key]) for key in ("options", "settings", "exact")}
+        lists = {key: tuple(record[key]) for key in ("options", "settings", "exact", "command")}
         return cls(**{**record, **lists})
 
     @property
@@ -101,14 +103,16 @@ class Definition:
         return [self._value(name, value) for name, value in zip(names, row, strict=True)]
 
     def _value(self, name: str, value: Any) -> float:
-        if not isinstance(value, numbers.Real | np.bool_):
+        if hasattr(value, "item") and np.size(value) == 1:  # a scalar, or an array of one number
+            value = value.item()
+        if not isinstance(value, numbers.Real):
             raise InvalidInput(f"metric {name!r} is {value!r}, which is not a number.")
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            raise InvalidInput(f"metric {name!r} is {number}; a failed measurement is reported with fail(), not tell().")
+            raise InvalidInput(f"metric {name!r} is {number}; a measurement that failed is not told, but reported as failed.")
         if abs(number) > LARGEST_VALUE:
             raise InvalidInput(f"metric {name!r} is {number:g}, beyond {LARGEST_VALUE:g}; use a larger unit.")
         return number
@@ -118,6 +122,7 @@ class Definition:
         mine, others = self.to_dict(), other.to_dict()
         for record in (mine, others):
             record["metrics"] = list(record["metrics"].items())  # values may come in their order, so it matters
+            del record["command"]
         return [f"{key} is {_short(mine[key])} there and {_short(others[key])} here" for key in mine if mine[key] != others[key]]
 
 
@@ -133,7 +138,9 @@ def define(
     """Returns the definition of a study, or says what is wrong with it; ``Study.create`` describes the arguments."""
     names, settings = _options(options)
     if not isinstance(metrics, Mapping) or not metrics:
-        raise InvalidInput(f'metrics={metrics!r} must name at least one metric, such as {{"seconds": "min", "quality": "max"}}.')
+        raise InvalidInput(
+            f'metrics={metrics!r} must say which metrics have which goals: {{"seconds": "min", "quality": "max"}}.'
+        )
     for name, goal in metrics.items():
         check_name(name, "metric")
         if goal not in ("min", "max"):
@@ -162,14 +169,14 @@ def define(
 def check_name(name: Any, kind: str) -> str:
     """Returns the name of a study, option, metric or worker: any text that databases can hold."""
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput(f"{name!r} cannot be the name of a {kind}; give it a text that is not empty.")
+        raise InvalidInput(f"{name!r} cannot be the name of {_a(kind)}; give it a text that is not empty.")
     if len(name) > 1000:
         raise InvalidInput(f"the name of a {kind} has {len(name)} characters ({name[:20]!r}...); 1000 are the most.")
     if name != name.strip():
-        raise InvalidInput(f"{name!r} cannot be the name of a {kind}: it has blanks at its ends.")
+        raise InvalidInput(f"{name!r} cannot be the name of {_a(kind)}: it has blanks at its ends.")
     if not name.isprintable():
         bad = next(character for character in name if not character.isprintable())
-        raise InvalidInput(f"{name!r} cannot be the name of a {kind}: {bad!r} cannot be printed.")
+        raise InvalidInput(f"{name!r} cannot be the name of {_a(kind)}: {bad!r} cannot be printed.")
     return name
 
 
@@ -248,6 +255,10 @@ def _scale(scale: Any, metrics: Mapping[str, str], exact: list[str]) -> str | di
                 raise InvalidInput(f"scale has {width!r} for metric {name!r}; it must be a positive number.")
             widths[name] = float(width)
     return widths
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -66,7 +66,7 @@ class Desk:
         if lease is None:
             kind = self._past(number)[-1].kind
             if kind != "failed":
-                remedy = "; void() it if it was wrong" if kind == "told" else ""
+                remedy = "; void it if it was wrong" if kind == "told" else ""
                 raise NotDue(f"measurement {number} was {kind} already{remedy}.")
             return
         if worker in (None, lease.worker):
@@ -76,7 +76,7 @@ class Desk:
     def void(self, number: int, why: str) -> None:
         """Takes a measurement back."""
         if self.transaction.lease(number) is not None:
-            raise NotDue(f"measurement {number} was not told yet; report it with fail() if it cannot be made.")
+            raise NotDue(f"measurement {number} was not told yet; report it as failed if it cannot be made.")
         told, *rest = self._past(number)
         if rest or told.kind != "told":
             raise NotDue(f"measurement {number} was {(rest or [told])[-1].kind} already.")
@@ -130,13 +130,13 @@ class Desk:
                 known = n
         new = rows[known:]
         if new:
-            before = {(event.arm, *(event.measured or ())) for event in self.transaction.events(kind="told", unasked=True)}
+            before = {(event.arm, *(event.measured or ())) for event in self.transaction.events(kind="told")}
             for place, (arm, row) in enumerate(new, start=known + 1):
                 if (arm, *row) in before:
                     shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(row))
                     raise InvalidInput(
                         f"measurement {place} of {len(rows)}, {self.course.definition.options[arm]!r} with {shown}, was added "
-                        "before, and would count twice; if it is another one that happens to be equal, say again."
+                        "before, and would count twice; if it is another one that happens to be equal, say so with again."
                     )
         return new
 
@@ -224,20 +224,20 @@ class Desk:
         if not past:
             known = self.transaction.next_number - 1
             given = "was given back" if 1 <= number <= known else "was never handed out"
-            raise NotDue(f"measurement {number} {given}; ask() hands out numbers, and the last one was {known}.")
+            raise NotDue(f"measurement {number} {given}; numbers are handed out to whoever asks, and the last one was {known}.")
         return past
 
     def _refuse_unless_told(self, number: int, row: Sequence[float]) -> None:
         past = self._past(number)
         if [event.kind for event in past] != ["told"]:
             why = (past[-1].details or {}).get("why", "")
-            raise NotDue(f"measurement {number} was {past[-1].kind} ({why}); ask() for a new one.")
+            raise NotDue(f"measurement {number} was {past[-1].kind} ({why}); ask for a new one.")
         before = list(past[0].measured or ())
         if before != list(row):
             shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(before))
             raise AlreadyTold(
                 f"measurement {number} was already told {shown}; telling it other values would lose data. "
-                "void() it first if it was wrong."
+                "Void it first if it was wrong."
             )
 
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,11 @@ class StudyFile:
     timeout: float | None
     retries: int | None
     workers: int | None
+
+    @property
+    def described(self) -> Definition:
+        """The definition, with the command by which the study is measured."""
+        return replace(self.definition, command=self.command)
 
     def measure(self, timeout: float | None = None) -> Command:
         """Returns what measures an option."""

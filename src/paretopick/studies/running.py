@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import secrets
 import socket
+import sys
 import time
 import traceback
 from collections import Counter
@@ -32,8 +34,8 @@ RETRIES = 2
 LONGEST_OUTAGE = 60.0
 """Seconds to go on trying when the database does not answer: what was measured may have been dear."""
 
-Watch = Callable[[str], None]
-"""Called after every measurement, and while we wait; with a sentence if something went wrong, else an empty text."""
+Watch = Callable[[Study, str], None]
+"""Called after every measurement, and while we wait; with a sentence if there is something to say, else an empty text."""
 
 
 def identify(
@@ -55,8 +57,8 @@ def identify(
     """Returns which options are Pareto-optimal, measuring them as often as the budget allows.
 
     Args:
-        measure: called with an option as it was given; returns a mapping from metrics to values, or values in their order. What
-            it raises is a failed measurement, which is made again.
+        measure: called with an option as it was given, of a mapping with its name; returns a mapping from metrics to values, or
+            values in their order. What it raises is a failed measurement, which is made again.
         options: names or numbers, a mapping from names to settings, or rows with an ``option``.
         metrics: name to "min" or "max".
         budget: the most measurements that count.
@@ -67,19 +69,21 @@ def identify(
             default it is kept in memory.
         name: of the study in the database; "study" by default.
         policy: as for ``Study.create``, as are ``scale`` and ``exact``. With several workers ``apt`` hands out as many at a time.
-        watch: called after every measurement.
+        watch: called with the study and a text after every measurement; the text says if something went wrong.
+
+    Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
+    gives up at once.
 
     >>> prices = {"a": 3.0, "b": 2.0, "c": 2.5}
     >>> quality = {"a": 9.0, "b": 5.0, "c": 4.0}
     >>> identify(lambda option: (quality[option], prices[option]), ["a", "b", "c"], {"quality": "max", "price": "min"}, 30).pareto
     ('a', 'b')
     """
-    given = list(options.items() if isinstance(options, Mapping) else options)
-    table = options if isinstance(options, Mapping) else given
+    table = options if isinstance(options, Mapping | str) else list(options)
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
     batch = workers if isinstance(workers, int) else 1
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
-    originals = definition.options if isinstance(options, Mapping) else given
+    originals = definition.options if isinstance(options, Mapping) else table
     as_given = dict(zip(definition.options, originals, strict=True))
     alone = storage is None and workers == 1 and not processes
     return run_study(
@@ -90,6 +94,7 @@ def identify(
         retries=retries,
         watch=watch,
         argument=lambda todo: as_given[todo.option],
+        abandon=lambda: None,
     )
 
 
@@ -118,9 +123,11 @@ def create_or_open(
         options = wanted.policy_options if says_batch else study.definition.policy_options
         wanted = replace(wanted, budget=study.definition.budget, policy_options=options)
     if differences := study.definition.differences(wanted):
+        planned = definition.budget != study.definition.budget and not grows
+        hint = " Rounds are planned for their budget, which only apt can extend; an export of the old study can be imported."
         raise InvalidInput(
             f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
-            "Choose another name, or other storage."
+            f"Choose another name, or delete the other one.{hint if planned else ''}"
         )
     if definition.budget > study.budget:
         study.extend_budget(definition.budget)
@@ -150,11 +157,14 @@ def run_study(
         worker: the name under which measurements are asked for; by default one that nobody else has.
         watch: called after every measurement.
         argument: makes what ``measure`` is called with.
-        abandon: called on a second Ctrl-C, to stop what is being measured. With it, the first Ctrl-C lets that finish.
+        abandon: called on a second Ctrl-C, to stop what is being measured. With it, the first Ctrl-C lets that finish; without,
+            it gives back what is not finished.
     """
     check_integer(retries, "retries", minimum=0)
+    if processes:
+        _check_sendable(measure)
     with _executor(workers, processes) as (executor, size):
-        crew = _Crew(study, executor, worker or _own_name(), retries, watch or (lambda _: None))
+        crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters)
         return crew.work(lambda todo: executor.submit(measure, argument(todo)), size, abandon)
 
 
@@ -184,7 +194,7 @@ class _Crew:
                 elif self.trouble or finishing or self._patiently(lambda: self.study.done, "whether the study is done"):
                     break
                 else:  # others are measuring what is left of this round
-                    self._say("")
+                    self._say(self._whom_we_wait_for() if pause == 0.64 else "")
                     time.sleep(pause)
                     pause = min(2 * pause, 1.0)
             except KeyboardInterrupt as interrupt:
@@ -194,7 +204,8 @@ class _Crew:
                     self._give_back()
                     raise
                 finishing = interrupt
-                self._say(f"stopping: {len(self.running)} measurements are finished first; Ctrl-C again gives them back")
+                if self.running:
+                    self._say(f"stopping: {len(self.running)} being measured, finished first; Ctrl-C again gives them back")
             except BaseException:
                 self._give_back()
                 raise
@@ -261,10 +272,10 @@ class _Crew:
         if self.failures[todo.option] > self.retries and self.trouble is None:
             times = self.failures[todo.option]
             self.trouble = MeasuringFailed(
-                f"option {todo.option!r} failed {times} times in a row, the last time: {why}. "
-                f"The study {self.study.name!r} is intact: repair the cause and go on, or retire the option."
+                f"option {todo.option!r} failed {times} times in a row, the last time: {why.rstrip('.')}. "
+                f"The study {self.study.name!r} is intact: repair the cause and go on, allow more retries, or retire the option."
             )
-            self.trouble.study = self.study
+            self.trouble.study, self.trouble.option, self.trouble.output = self.study, todo.option, output
             self.trouble.__cause__ = problem
 
     def _fail(self, todo: Measurement, why: str, output: str) -> None:
@@ -283,10 +294,21 @@ class _Crew:
                 self._keep(future, todo, together=1)
         self.study.release(worker=self.name)
 
+    def _whom_we_wait_for(self) -> str:
+        with suppress(StorageFailed):
+            out = self.study.status()["out"]
+            workers = ", ".join(sorted({repr(lease["worker"]) for lease in out}))
+            ends = [lease["seconds_left"] for lease in out]
+            until = "without a limit" if None in ends else f"{max(ends, default=0):.0f} s at most"
+            return (
+                f"waiting for {len(out)} that are being measured by {workers}, {until}; who will not make them can release them"
+            )
+        return ""
+
     def _say(self, sentence: str) -> None:
         """Tells whoever watches; that the database does not answer them is no reason to stop measuring."""
         with suppress(StorageFailed):
-            self.watch(sentence)
+            self.watch(self.study, sentence)
 
     def _patiently(self, act: Callable[[], Any], what: str) -> Any:
         """Does something with the database, and goes on trying for a while if it does not answer."""
@@ -346,6 +368,21 @@ def _executor(workers: int | Executor, processes: bool) -> Iterator[tuple[Execut
         yield executor, size
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _say_what_matters(_: Study, sentence: str) -> None:
+    """For those who do not watch: whom we wait for, and that Ctrl-C was heard; failures are in the study."""
+    if sentence.startswith(("stopping", "waiting")):
+        print(sentence, file=sys.stderr, flush=True)
+
+
+def _check_sendable(measure: Callable[..., Any]) -> None:
+    try:
+        pickle.dumps(measure)
+    except Exception as problem:
+        raise InvalidInput(
+            f"{measure!r} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
+        ) from None
 
 
 def _own_name() -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import builtins
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import check_integer
-from paretopick.errors import InvalidInput
+from paretopick._arrays import check_integer, check_real
+from paretopick.errors import InvalidInput, MissingFile
 from paretopick.events import Event
 from paretopick.studies.course import Course, ReplayNeeded
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
@@ -49,7 +50,7 @@ class Study:
 
         study = pp.Study.create("boosters", options=["a", "b", "c"], metrics={"response": "max", "price": "min"}, budget=300)
         while not study.done:
-            for todo in study.ask(worker="w1"):
+            for todo in study.ask(worker="w1", wait=60):
                 study.tell(todo.number, measure(todo.option))
         print(study.result())
 
@@ -106,19 +107,27 @@ class Study:
         database = opened(storage)
         stored = database.create(name, definition.to_dict())
         if stored is None:
-            raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open() it, or choose another name.")
+            raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open it, or choose another name.")
         return cls(database, stored)
 
     @classmethod
     def open(cls, name: str, *, storage: str | os.PathLike[str] | Storage | None = None) -> Study:
         """Returns a study that was created before, by whomever."""
-        database = opened(storage)
+        database = opened(storage, new=False)
         return cls(database, database.find(name))
 
     @staticmethod
+    def delete(name: str, *, storage: str | os.PathLike[str] | Storage | None = None) -> None:
+        """Removes a study and all its measurements, for ever."""
+        opened(storage, new=False).delete(name)
+
+    @staticmethod
     def list(*, storage: str | os.PathLike[str] | Storage | None = None) -> builtins.list[str]:
-        """Returns the names of all studies in a database, sorted."""
-        return opened(storage).names()
+        """Returns the names of all studies in a database, sorted; none if there is no such file."""
+        try:
+            return opened(storage, new=False).names()
+        except MissingFile:
+            return []
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -148,7 +157,9 @@ class Study:
         with self._turn:
             return self._now().policy.done
 
-    def ask(self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE) -> builtins.list[Measurement]:
+    def ask(
+        self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE, wait: float = 0.0
+    ) -> builtins.list[Measurement]:
         """Returns up to ``n`` measurements to make now.
 
         First those that the worker has asked for before and not told, so that it finds its work again after a crash; then those
@@ -159,11 +170,19 @@ class Study:
             n: the most that are wanted.
             worker: who asks. Workers that run side by side need different names.
             lease: seconds until others may have the measurement too; None for never.
+            wait: seconds to wait for others, if there is nothing to do before they have told and the study is not done.
         """
         n = check_integer(n, "n", minimum=0)
         check_name(worker, "worker")
-        with self._writing() as desk:
-            leases = desk.hand_out(n, worker, lease)
+        until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
+        pause = 0.02
+        while True:
+            with self._writing() as desk:
+                leases = desk.hand_out(n, worker, lease)
+            if leases or n == 0 or self.done or time.monotonic() >= until:
+                break
+            time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
+            pause = min(2 * pause, 1.0)
         names, settings = self.options, self.definition.settings
         return [Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires) for out in leases]
 
@@ -395,15 +414,20 @@ class Study:
         self._torn = False
 
 
-def opened(storage: str | os.PathLike[str] | Storage | None) -> Storage:
-    """Returns a database, opened if it is not; None is that of the environment, or ``paretopick.db`` in the working folder."""
+def opened(storage: str | os.PathLike[str] | Storage | None, *, new: bool = True) -> Storage:
+    """Returns a database, opened if it is not; None is that of the environment, or ``paretopick.db`` in the working folder.
+
+    Args:
+        storage: of any kind that ``Study.create`` takes.
+        new: whether an SQLite file is made if it is not there.
+    """
     from paretopick.storage import Storage  # SQLAlchemy is loaded for studies only
 
     if isinstance(storage, Storage):
         return storage
     if storage is not None and not os.fspath(storage).strip():
         raise InvalidInput(f"storage={storage!r} is empty; name a file, or give the address of a database.")
-    return Storage(os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else storage)
+    return Storage(os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else storage, new=new)
 
 
 def _number(value: Any) -> int:

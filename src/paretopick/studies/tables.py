@@ -7,6 +7,7 @@ import difflib
 import io
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,9 @@ from paretopick.errors import InvalidInput, MissingFile
 from paretopick.studies.study import Measurement, Study
 
 FORMATS = ("csv", "json", "parquet")
+
+NO_FAILURE = ("", "-", "0", "no", "none", "false", "n", "nein", "non")
+"""What people write into the column ``failed`` when nothing failed."""
 
 
 @dataclass(frozen=True)
@@ -56,24 +60,26 @@ def read_table(path: str | os.PathLike[str], expected: Iterable[str] = ()) -> Ta
         path: of the file.
         expected: names of columns that help to tell what separates cells.
     """
-    name = os.fspath(path)
-    try:
-        text = _content(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{name} is not a text in UTF-8; save it as CSV in that encoding.") from None
-    separator = max(",;\t", key=lambda mark: _fit(text, mark, set(expected)))
+    name, wanted = os.fspath(path), list(expected)
+    text = _text(path)
+    separator = max(",;\t", key=lambda mark: _fit(text, mark, set(wanted)))
     lines = {row: line for row, line in enumerate(_lines(text, separator, name), start=1) if any(map(str.strip, line))}
+    if lines and len(first := lines[min(lines)]) <= 2 and first[0].startswith("sep="):  # for a spreadsheet, not for us
+        del lines[min(lines)]
     if not lines:
         raise InvalidInput(f"{name} is empty; its first line must name the columns.")
-    header = [cell.strip() for cell in lines.pop(min(lines))]
-    for cell in header:
-        if not cell or header.count(cell) > 1:
-            raise InvalidInput(f"{name} has {_times(header.count(cell), cell)} in its first line; name every column once.")
+    spelt = {column.casefold(): column for column in wanted}
+    header = [spelt.get(cell.strip().casefold(), cell.strip()) for cell in lines.pop(min(lines))]
+    for cell in filter(None, header):
+        if header.count(cell) > 1:
+            raise InvalidInput(f"{name} has {cell!r} {header.count(cell)} times in its first line; name every column once.")
     for row, line in lines.items():
         if len(line) != len(header):
-            raise InvalidInput(f"{name}, row {row}, has {len(line)} cells; the first line names {len(header)} columns.")
-    rows = {row: dict(zip(header, map(str.strip, line), strict=True)) for row, line in lines.items()}
-    return Table(name, tuple(header), rows, decimal_comma=separator != ",")
+            raise InvalidInput(f"{name}, row {row}: the cells are {len(line)}, and the first line names {len(header)} columns.")
+    rows = {
+        row: {column: cell.strip() for column, cell in zip(header, line, strict=True) if column} for row, line in lines.items()
+    }
+    return Table(name, tuple(filter(None, header)), rows, decimal_comma=separator != ",")
 
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
@@ -122,18 +128,18 @@ def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = Fa
         path: of a CSV file.
         again: whether rows that are equal to some that were imported before are other measurements.
     """
-    table = read_table(path, expected=study.metrics)
+    table = read_table(path, expected=("number", "option", "failed", *study.metrics))
     _check_columns(study, table)
     read = _Read()
     for line, row in table.rows.items():
         try:
-            read.take(study, table, row)
+            read.take(study, table, row, line)
         except InvalidInput as problem:
             raise InvalidInput(f"{table.name}, row {line}: {problem} Nothing was imported.") from None
     try:
         added = study.record(read.told, read.failed, read.added, options=read.options, again=again)
     except InvalidInput as problem:
-        problem.args = (f"{table.name}: {problem} Nothing was imported.",)
+        problem.args = (f"{table.name}{read.place(problem)}: {problem} Nothing was imported.",)
         raise
     return Imported(len(read.told), len(read.failed), len(added), len(read.added) - len(added), read.empty)
 
@@ -146,13 +152,26 @@ class _Read:
         self.failed: dict[int, str] = {}
         self.added: list[tuple[str, list[float]]] = []
         self.options: dict[int, str] = {}
+        self.lines: dict[int | tuple[int], int] = {}
+        """Where a number is in the file, or the n-th of those that were added."""
         self.empty = 0
 
-    def take(self, study: Study, table: Table, row: Mapping[str, str]) -> None:
+    def place(self, problem: Exception) -> str:
+        """Returns the row that an error speaks of, as far as it names a measurement."""
+        found = re.match(r"measurement (\d+)( of \d+,)?", str(problem))
+        line = None if found is None else self.lines.get((int(found[1]),) if found[2] else int(found[1]))
+        return "" if line is None else f", row {line}"
+
+    def take(self, study: Study, table: Table, row: Mapping[str, str], line: int) -> None:
         """Reads one more row."""
         number, values, why = _number(row), _values(study, table, row), row.get("failed", "")
+        why = "" if why.casefold() in NO_FAILURE else why
         if row.get("study", study.name) not in ("", study.name):
-            raise InvalidInput(f"it is of the study {row['study']!r}, and not of {study.name!r}.")
+            if "status" not in row:
+                raise InvalidInput(f"it is of the study {row['study']!r}, and not of {study.name!r}.")
+            number = None  # an export of another study: made before this one
+        elif number is None and row.get("study"):
+            raise InvalidInput("it is of a sheet, and its number is missing; without, it would count twice.")
         if values is not None and why:
             raise InvalidInput("it has values and a reason in 'failed'; it can have one of both.")
         if (values is None and not why) or row.get("status", "told") not in ("", "told"):
@@ -165,9 +184,11 @@ class _Read:
                 raise InvalidInput("it has neither a number nor an option; one must say what was measured.")
             study.definition.arm(row["option"])
             self.added.append((row["option"], values))
+            self.lines[(len(self.added),)] = line
             return
         if number in self.told or number in self.failed:
             raise InvalidInput(f"measurement {number} is there a second time.")
+        self.lines[number] = line
         if "option" in row:
             self.options[number] = row["option"]
         if values is None:
@@ -181,6 +202,9 @@ def _check_columns(study: Study, table: Table) -> None:
     for name in study.metrics:
         if name not in table.columns:
             raise InvalidInput(f"{table.name} has no column {name!r}; it has {', '.join(map(repr, table.columns))}.")
+    cells = "".join(row[name] for row in table.rows.values() for name in study.metrics)
+    if table.decimal_comma and "," in cells and "." in cells:
+        raise InvalidInput(f"{table.name} has numbers with a comma and numbers with a dot; which one marks decimals?")
     known = {"number", "option", "round", "failed", "study", *study.metrics, *study.definition.settings[0]}
     for column in set(table.columns) - known:
         near = difflib.get_close_matches(column.lower(), {"number", "option", "failed"} - set(table.columns), n=1, cutoff=0.8)
@@ -225,6 +249,18 @@ def export(study: Study, form: str) -> bytes:
     return content.getvalue()
 
 
+def _text(path: str | os.PathLike[str]) -> str:
+    """The text of a file in one of the encodings that spreadsheets use."""
+    content = _content(path)
+    encodings = ("utf-16",) if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
+    for encoding in encodings:
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise InvalidInput(f"{os.fspath(path)} is not a text; save it as CSV in UTF-8.")
+
+
 def _content(path: str | os.PathLike[str]) -> bytes:
     try:
         return Path(path).read_bytes()
@@ -251,7 +287,7 @@ def _fit(text: str, separator: str, expected: set[str]) -> tuple[int, int]:
 def _number(row: Mapping[str, str]) -> int | None:
     text = row.get("number", "")
     try:
-        return int(text) if text else None
+        return int(text.removesuffix(".0").removesuffix(",0")) if text else None
     except ValueError:
         raise InvalidInput(f"its number is {text!r}; it must be a whole number from a sheet, or empty.") from None
 
@@ -283,7 +319,3 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
-
-
-def _times(n: int, name: str) -> str:
-    return f"{name!r} {n} times" if name else "a column without a name"

@@ -29,7 +29,7 @@ class OptionVerdict:
     """After which it was not measured any more; None if it stayed to the end, or still is in."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ParetoResult:
     """Which options are Pareto-optimal, as far as a study can say.
 
@@ -74,9 +74,11 @@ class ParetoResult:
         return record | lists | {"notes": list(self.notes)}
 
     def __str__(self) -> str:
-        front = ", ".join(self.pareto) or "nobody yet"
+        front = ", ".join(self.pareto) or ("nobody" if self.done else "nobody yet")
         state = "Pareto-optimal" if self.done else "Best guess so far"
         return f"{state}: {front} ({self.used} of {self.budget} measurements used)."
+
+    __repr__ = __str__
 
 
 def judge(study: str, course: Course) -> ParetoResult:
@@ -94,7 +96,7 @@ def judge(study: str, course: Course) -> ParetoResult:
         status |= dict.fromkeys(front, "pareto")
     status |= dict.fromkeys(now.accepted, "pareto")
     status |= dict.fromkeys(now.retired, "retired")
-    means, counts = now.means * definition.signs, now.counts
+    means, counts = now.means * definition.signs + 0.0, now.counts  # not -0.0
     errors = np.sqrt(course.variances() / np.maximum(counts, 1)[:, None])
     errors[:, definition.is_exact] = 0.0
     return ParetoResult(
@@ -118,8 +120,20 @@ def judge(study: str, course: Course) -> ParetoResult:
         budget=course.budget,
         used=now.pulls_used,
         round=now.round,
-        notes=tuple(_notes(course)),
+        notes=(*_notes(course), *_unbeaten(course, [arm for arm in status if status[arm] == "dominated"])),
     )
+
+
+def _unbeaten(course: Course, dominated: Iterable[int]) -> Iterable[str]:
+    """Options that nobody in the study dominates any more: whoever did was retired, or has become worse since."""
+    policy = course.policy
+    present = [arm for arm in np.flatnonzero(policy.counts > 0).tolist() if arm not in course.retired]
+    for arm in dominated:
+        others = policy.means[[other for other in present if other != arm]]
+        worse = (others >= policy.means[arm]).all(axis=1) & (others > policy.means[arm]).any(axis=1)
+        if policy.counts[arm] and not worse.any():
+            name = course.definition.options[arm]
+            yield f"{name!r} was found to be dominated, and as measured by now nobody in the study dominates it."
 
 
 def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:
