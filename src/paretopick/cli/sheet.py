@@ -48,4 +48,9 @@ def command(
     if as_json:
         print_json([{"number": todo.number, "option": todo.option, **todo.settings, "round": todo.round} for todo in todos])
         return
-    write_or_print(sheet(study, todos).encode(), output, f"{len(todos)} measurements to make", force=force)
+    write_or_print(
+        sheet(study, todos).encode(),
+        output,
+        f"{len(todos)} {'measurement' if len(todos) == 1 else 'measurements'} to make",
+        force=force,
+    )
