@@ -334,21 +334,36 @@ def test_watch_is_told_of_every_measurement_and_every_failure():
 
 SLOW = """
 import sys, time, paretopick as pp
-measure = lambda option: time.sleep(3.0) or [float(ord(option))]
-pp.identify(measure, ["a", "b"], {"m": "max"}, 1000, storage=sys.argv[1], workers=2)
+
+def measure(option):
+    time.sleep(4.0)
+    return [float(ord(option))]
+
+if __name__ == "__main__":
+    processes = sys.argv[2] == "processes"
+    pp.identify(measure, ["a", "b"], {"m": "max"}, 1000, storage=sys.argv[1], workers=2, processes=processes)
 """
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times):
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times, kind):
+    """Typed on a terminal: all processes of the group get it."""
+    (tmp_path / "slow.py").write_text(SLOW)
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(tmp_path / "s.db")], stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+        [sys.executable, "slow.py", str(tmp_path / "s.db"), kind],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
-    time.sleep(2.0)
+    time.sleep(2.5)
+    start = time.monotonic()
     for _ in range(times):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.2)
     _, err = process.communicate(timeout=30)
+    assert time.monotonic() - start < 10
     assert b"stopping: 2 being measured, finished first" in err
     assert b"KeyboardInterrupt" in err
     study = pp.Study.open("study", storage=tmp_path / "s.db")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import secrets
+import signal
 import socket
 import sys
 import time
@@ -201,6 +202,8 @@ class _Crew:
                 if abandon is None or finishing:
                     if abandon is not None:
                         abandon()
+                    if isinstance(self.executor, _Processes):
+                        self.executor.kill()
                     self._give_back()
                     raise
                 finishing = interrupt
@@ -292,7 +295,8 @@ class _Crew:
         for future, todo in self.running.items():
             if not future.cancel() and future.done() and not isinstance(future.exception(), KeyboardInterrupt):
                 self._keep(future, todo, together=1)
-        self.study.release(worker=self.name)
+        with suppress(StorageFailed):  # then they run out by themselves
+            self.study.release(worker=self.name)
 
     def _whom_we_wait_for(self) -> str:
         with suppress(StorageFailed):
@@ -342,18 +346,27 @@ class _Processes(Executor):
     """A pool of processes, made anew when one of them was killed by what it measured."""
 
     def __init__(self, size: int) -> None:
-        self._size, self._pool = size, ProcessPoolExecutor(size)
+        self._size = size
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self._size, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         try:
             return self._pool.submit(fn, *args, **kwargs)
         except BrokenExecutor:
             self._pool.shutdown(wait=False)
-            self._pool = ProcessPoolExecutor(self._size)
+            self._pool = self._new_pool()
             return self._pool.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def kill(self) -> None:
+        """Ends the processes and what they measure; they do not hear Ctrl-C, so that the first one can let them finish."""
+        for process in list(self._pool._processes.values()):
+            process.kill()
 
 
 @contextmanager
