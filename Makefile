@@ -44,7 +44,7 @@ format: $(VENV)/installed-dev  ## put the code into its one format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, policies, simulation, studies (kept in benchmarks/RESULTS.md)
+bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, policies, simulation, studies (kept beside them)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/simulation.py

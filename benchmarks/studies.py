@@ -1,15 +1,16 @@
 """Measurements per second that a study can take in, beside Optuna's for the same work in the same run: read the ratios.
 
-Run with ``make bench``. One measurement is an ask and a tell, each a transaction that survives a crash, by one worker and by
-eight processes, with SQLite and with PostgreSQL. Optuna does the same with its SQLite storage: a trial of two objectives with one
-categorical parameter, whose option is drawn at random, so that its sampler costs nothing. Then: whether a measurement costs more
-late in a long study, and how long opening one takes.
+Run with ``make bench``, which keeps what is printed in ``benchmarks/STUDIES.md``. One measurement is an ask and a tell, each a
+transaction that survives a crash, by one worker and by eight processes, with SQLite and with PostgreSQL. Optuna does the same
+with its SQLite storage: a trial of two objectives with one categorical parameter, whose option is drawn at random, so that its
+sampler costs nothing. Then: whether a measurement costs more late in a long study, and how long opening one takes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import sys
 import tempfile
 import time
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import optuna
+import sqlalchemy
 
 import paretopick as pp
 from paretopick.policies.base import Policy
@@ -29,7 +31,16 @@ OPTIONS = [f"option {i}" for i in range(20)]
 METRICS = {"quality": "max", "cost": "min"}
 WORKERS = 8
 
+REPORT = Path(__file__).with_name("STUDIES.md")
+
 optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def say(line: str = "") -> None:
+    """Prints a line, and keeps it."""
+    print(line, flush=True)
+    with REPORT.open("a") as report:
+        report.write(line + "\n")
 
 
 def paretopick_work(url: str, worker: str, n: int) -> None:
@@ -85,21 +96,21 @@ def bench_rates(urls: dict[str, str]) -> None:
     optuna.create_study(study_name="bench", storage=urls["optuna"], directions=["maximize", "minimize"])
     for kind in ("sqlite", "postgresql"):
         pp.Study.create("bench", options=OPTIONS, metrics=METRICS, budget=10**6, storage=urls[kind]).close()
-    print("## Ask and tell\n")
-    print("| workers | Optuna, SQLite: per second | SQLite: per second | ratio | PostgreSQL: per second | ratio |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    say("## Ask and tell\n")
+    say("| workers | Optuna, SQLite: per second | SQLite: per second | ratio | PostgreSQL: per second | ratio |")
+    say("| --- | --- | --- | --- | --- | --- |")
     for workers, n in ((1, 300), (WORKERS, 60)):
         theirs = rate(optuna_work, urls["optuna"], workers, n)
         ours = [rate(paretopick_work, urls[kind], workers, n) for kind in ("sqlite", "postgresql")]
         cells = " | ".join(f"{each:,.0f} | {each / theirs:.1f} x" for each in ours)
-        print(f"| {workers} | {theirs:,.0f} | {cells} |", flush=True)
+        say(f"| {workers} | {theirs:,.0f} | {cells} |")
 
 
 def bench_length(urls: dict[str, str]) -> None:
     """A long study, of which measurements are imported in one go, then told one by one, then opened."""
-    print("\n## Long studies, on SQLite\n")
-    print("| policy | measurements so far | ms per ask and tell | ratio to the first | seconds to open | without checkpoint |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    say("\n## Long studies, on SQLite\n")
+    say("| policy | measurements so far | ms per ask and tell | ratio to the first | seconds to open | without checkpoint |")
+    say("| --- | --- | --- | --- | --- | --- |")
     for policy, options in (("ege-sr", {}), ("apt", {"batch": 20})):
         choice = (policy, options)
         study = pp.Study.create(policy, options=OPTIONS, metrics=METRICS, budget=200_000, policy=choice, storage=urls["sqlite"])
@@ -116,10 +127,7 @@ def bench_length(urls: dict[str, str]) -> None:
             start = time.perf_counter()
             opened = pp.Study.open(policy, storage=urls["sqlite"])
             took = time.perf_counter() - start
-            print(
-                f"| {policy} | {opened.used:,} | {1e3 * each:.2f} | {each / first:.2f} | {took:.2f} | {replay(opened):.2f} |",
-                flush=True,
-            )
+            say(f"| {policy} | {opened.used:,} | {1e3 * each:.2f} | {each / first:.2f} | {took:.2f} | {replay(opened):.2f} |")
 
 
 def values(number: int, option: str) -> tuple[float, float]:
@@ -146,6 +154,9 @@ def replay(study: pp.Study) -> float:
 
 
 if __name__ == "__main__":
+    REPORT.write_text("# Results of the last run\n\n")
+    say(f"`benchmarks/studies.py` on {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, ")
+    say(f"SQLAlchemy {sqlalchemy.__version__}, Optuna {optuna.__version__}; paretopick {pp.__version__}.\n")
     with databases() as urls:
         bench_rates(urls)
         bench_length(urls)

@@ -1,6 +1,7 @@
 """The verbs of studies as a user meets them: real processes, real files, real databases."""
 
 import csv
+import importlib
 import json
 import os
 import pty
@@ -15,9 +16,11 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import paretopick as pp
 from inputs import heed_interrupts
+from paretopick.cli import app
 from terminals import on_a_terminal, run, succeed
 
 VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status", "result", "sheet", "import", "export", "delete"]
@@ -43,7 +46,10 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_help_text_ends_in_an_example_that_runs_and_prints_json_if_asked(verb, folder, tmp_path_factory):
-    example = shlex.split(re.search(r"Example: paretopick ([^\0]*)\Z", succeed(verb, "--help")).group(1))
+    module = importlib.import_module(f"paretopick.cli.{'import_' if verb == 'import' else verb}")
+    _, *example = shlex.split(module.EXAMPLE)
+    shown = CliRunner().invoke(app, [verb, "--help"]).output
+    assert " ".join(shown.split()).endswith(f"Example: {module.EXAMPLE}")
     copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "folder")
     assert succeed(*example, cwd=folder)
     to_stdout = [word for word in example if word not in ("-o", "sheet.csv", "measurements.csv")]
@@ -251,8 +257,9 @@ def test_a_command_that_goes_wrong_is_one_clear_line_and_the_study_is_intact(ben
     study = pp.Study.open("study", storage=bench / "paretopick.db")
     assert study.status()["out"] == []
     assert study.status()["failed"] == 2
-    (bench / "bench.py").write_text(good)
-    assert "Pareto-optimal: fast, small, mid (38 of 40" in succeed("run", "study.toml", cwd=bench)
+    if "no licence" in message:
+        (bench / "bench.py").write_text(good)
+        assert "Pareto-optimal: fast, small, mid (38 of 40" in succeed("run", "study.toml", cwd=bench)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Definition:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Definition:
         """Returns the definition that ``to_dict`` described."""
-        lists = {key: tuple(record[key]) for key in ("options", "settings", "exact", "command")}
+        lists = {key: tuple(record.get(key, ())) for key in ("options", "settings", "exact", "command")}
         return cls(**{**record, **lists})
 
     @property
