@@ -142,7 +142,7 @@ def test_the_same_seed_gives_the_same_bytes_and_more_runs_add_up(tmp_path):
 def test_killed_again_and_again_it_goes_on_and_ends_with_the_same_results(tmp_path):
     names, runs = ["unique-dominator", "equal-gaps"], 500
     command = [sys.executable, "-m", "paretopick", "paper", *names, "--runs", str(runs), "--out", str(tmp_path / "killed")]
-    patience, kept = 2.5, []
+    patience, kept = 3.0, []
     while True:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
@@ -151,7 +151,7 @@ def test_killed_again_and_again_it_goes_on_and_ends_with_the_same_results(tmp_pa
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGKILL)
             process.communicate()
-            patience += 0.5
+            patience += 2.0
             if (tmp_path / "killed" / "results.db").exists():
                 kept.append(pieces(tmp_path / "killed"))
     assert process.returncode == 0, err

@@ -50,11 +50,19 @@ class Desk:
         self.transaction.hand_out(new)
         return again + new
 
-    def tell(self, number: int, row: Sequence[float], worker: str | None = None) -> None:
-        """Takes in what came out of a measurement; the same as before is harmless, and anything else is refused."""
+    def tell(self, number: int, row: Sequence[float], worker: str | None = None, *, even_if_voided: bool = False) -> None:
+        """Takes in what came out of a measurement; the same as before is harmless, and anything else is refused.
+
+        Args:
+            number: of the measurement.
+            row: the values.
+            worker: who tells.
+            even_if_voided: whether the same as before is harmless, too, when it was taken back since: in a sheet that is read again.
+        """
         lease = self.transaction.lease(number)
         if lease is None:
-            self._refuse_unless_told(number, row)
+            if not (even_if_voided and self._knows(number, row)):
+                self._refuse_unless_told(number, row)
             return
         self._check_exact(lease.arm, row)
         self.transaction.drop_leases([number])
@@ -140,7 +148,7 @@ class Desk:
                     )
         return new
 
-    def knows(self, number: int, row: Sequence[float]) -> bool:
+    def _knows(self, number: int, row: Sequence[float]) -> bool:
         """Returns whether a measurement was told just this before, whatever happened to it since."""
         past = self.transaction.events(number=number)
         return any(event.kind == "told" and list(event.measured or ()) == list(row) for event in past)

@@ -312,8 +312,7 @@ class Study:
             for number, option in (options or {}).items():
                 desk.check_option(_number(number), option)
             for number, row in rows.items():
-                if not desk.knows(number, row):
-                    desk.tell(number, row)
+                desk.tell(number, row, even_if_voided=True)
             for number, why in failed.items():
                 desk.fail(_number(number), {"why": _text(why)})
             numbers = desk.add(new if again else desk.unknown(new), of=new)
