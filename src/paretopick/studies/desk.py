@@ -57,7 +57,7 @@ class Desk:
             number: of the measurement.
             row: the values.
             worker: who tells.
-            even_if_voided: whether the same as before is harmless, too, when it was taken back since: in a sheet that is read again.
+            even_if_voided: whether the same as before is harmless after a void, too: in a sheet that is read again.
         """
         lease = self.transaction.lease(number)
         if lease is None:
