@@ -244,8 +244,8 @@ class Transaction:
         clock = sql.select(sql.extract("epoch", sql.func.clock_timestamp()))
         self.now = time.time() if is_sqlite else float(connection.execute(clock).scalar_one())
 
-    def events(self, *, after: int = 0, number: int | None = None, kind: str | None = None, unasked: bool = False) -> list[Event]:
-        """Returns events in their order: those after a position, of one measurement, of one kind, not asked for."""
+    def events(self, *, after: int = 0, number: int | None = None, kind: str | None = None) -> list[Event]:
+        """Returns events in their order: those after a position, of one measurement, of one kind."""
         query = sql.select(*(events.c[field] for field in Event._fields)).where(events.c.study_id == self._study)
         if after:
             query = query.where(events.c.position > after)

@@ -11,7 +11,7 @@ import pytest
 import paretopick as pp
 from paretopick.studies.commands import Command, readings
 
-TODO = pp.Measurement(7, "a b;$(touch hacked)'\"", 3, {"level": 9, "codec": "z|lib"}, None)
+SEVENTH = pp.Measurement(7, "a b;$(touch hacked)'\"", 3, {"level": 9, "codec": "z|lib"}, None)
 
 
 def python(code: str, **options) -> Command:
@@ -26,8 +26,8 @@ def test_names_and_settings_arrive_as_they_are_without_a_shell(tmp_path):
         settings=["level", "codec"],
         folder=tmp_path,
     )
-    assert command(TODO) == {"time": 6.0, "size": 9.0}
-    assert (tmp_path / "seen").read_text() == repr(["-c", f"--o={TODO.option}", "z|lib", "9", "{plain}", '{"a": 1}'])
+    assert command(SEVENTH) == {"time": 6.0, "size": 9.0}
+    assert (tmp_path / "seen").read_text() == repr(["-c", f"--o={SEVENTH.option}", "z|lib", "9", "{plain}", '{"a": 1}'])
     assert not (tmp_path / "hacked").exists()
 
 
@@ -39,8 +39,8 @@ def test_in_a_shell_values_are_put_in_quotes(tmp_path):
         shell=True,
         folder=tmp_path,
     )
-    assert command(TODO) == {"time": 2.0, "size": 9.0}
-    assert (tmp_path / "seen").read_text() == TODO.option
+    assert command(SEVENTH) == {"time": 2.0, "size": 9.0}
+    assert (tmp_path / "seen").read_text() == SEVENTH.option
     assert not (tmp_path / "hacked").exists()
 
 
@@ -64,7 +64,7 @@ def test_columns_of_any_name_are_replaced_and_other_braces_stay(tmp_path):
 
 def test_the_environment_says_what_is_measured():
     code = "import os; print('time=' + os.environ['PARETOPICK_NUMBER']); print('size=' + os.environ['PARETOPICK_ROUND'])"
-    assert python(code)(TODO) == {"time": 7.0, "size": 3.0}
+    assert python(code)(SEVENTH) == {"time": 7.0, "size": 3.0}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_cannot_be_read_is_said_in_one_line(output, message):
 )
 def test_a_command_that_fails_is_reported_in_one_line_with_its_output_kept(code, message):
     with pytest.raises(pp.MeasuringFailed, match=message) as problem:
-        python(code)(TODO)
+        python(code)(SEVENTH)
     assert "\n" not in str(problem.value)
     assert problem.value.output.startswith(f"$ {shlex.quote(sys.executable)} -c ")
     assert len(problem.value.output) < 9000
@@ -135,7 +135,7 @@ def test_a_command_that_hangs_is_stopped_with_all_that_it_started(tmp_path):
     code = f"import subprocess, sys, time; print('time=1', flush=True); {start}; time.sleep(60)"
     start = time.monotonic()
     with pytest.raises(pp.MeasuringFailed, match=r"it was stopped after 0\.4 s, without a result") as problem:
-        python(code, timeout=0.4)(TODO)
+        python(code, timeout=0.4)(SEVENTH)
     assert time.monotonic() - start < 10
     assert "time=1" in problem.value.output
     time.sleep(1.5)
@@ -147,7 +147,7 @@ def test_a_child_that_keeps_the_output_open_is_not_waited_for():
         "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(5)']); print('time=1\\nsize=2')"
     )
     start = time.monotonic()
-    assert python(code)(TODO) == {"time": 1.0, "size": 2.0}
+    assert python(code)(SEVENTH) == {"time": 1.0, "size": 2.0}
     assert time.monotonic() - start < 4
 
 
@@ -157,7 +157,7 @@ def test_stop_ends_what_is_running():
 
     def measure():
         try:
-            command(TODO)
+            command(SEVENTH)
         except pp.MeasuringFailed as problem:
             problems.append(str(problem))
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from twin import Twin
 
-import paretopick as pp
 from paretopick.studies.course import Course, ReplayNeeded
 from paretopick.studies.study import Study
 
@@ -254,7 +253,3 @@ def test_raw_metrics_depend_on_their_units():
                 study.tell(todo.number, (means[int(todo.option[1:])] + rng.normal(size=D)) * [1, unit, 1])
         orders.add(tuple(study._course.policy.snapshot().left_in.tolist()))
     assert len(orders) == 2
-
-
-def test_the_public_names_of_studies():
-    assert pp.Study is Study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from paretopick.cli.arguments import Json, policy_spec, split_at_commas
+from paretopick.cli.arguments import Json
 from paretopick.cli.output import print_json
 from paretopick.cli.studying import (
     BudgetChoice,
@@ -15,11 +15,8 @@ from paretopick.cli.studying import (
     Policy,
     ScaleChoice,
     Storage,
-    metrics_from,
-    options_from,
-    scale_from,
+    study_from,
 )
-from paretopick.errors import InvalidInput
 from paretopick.studies import Study
 
 NAME = "create"
@@ -41,18 +38,7 @@ def command(
 
     Then measure what "ask" or "sheet" hand out, and give it back with "tell" or "import".
     """
-    if options is None or metrics is None or budget is None:
-        raise InvalidInput("a study needs --options, --metrics and --budget; see paretopick create --help for an example.")
-    study = Study.create(
-        name,
-        options=options_from(options),
-        metrics=metrics_from(metrics),
-        budget=budget,
-        policy=policy_spec(policy),
-        scale=scale_from(scale),
-        exact=[part.strip() for part in split_at_commas([exact])],
-        storage=storage,
-    )
+    study = Study.create(name, **study_from(options, metrics, budget, policy, exact, scale), storage=storage)
     state = study.status()
     if as_json:
         print_json(state)

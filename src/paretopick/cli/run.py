@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick.cli.arguments import Json, policy_spec, split_at_commas
+from paretopick.cli.arguments import Json
 from paretopick.cli.output import print_json, study_bar
 from paretopick.cli.studying import (
     BudgetChoice,
@@ -22,10 +22,8 @@ from paretopick.cli.studying import (
     Policy,
     ScaleChoice,
     Storage,
-    metrics_from,
-    options_from,
     print_result,
-    scale_from,
+    study_from,
 )
 from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.studies import run_study
@@ -84,10 +82,8 @@ def command(
         else _from_file(what or [], name, policy, exact, scale, shell)
     )
     measure = told.measure(timeout)
-    size = check_integer(next(given for given in (workers, told.workers, 1) if given is not None), "--workers", minimum=1)
-    attempts = check_integer(
-        next(given for given in (retries, told.retries, RETRIES) if given is not None), "--retries", minimum=0
-    )
+    size = check_integer(_first(workers, told.workers, 1), "--workers", minimum=1)
+    attempts = check_integer(_first(retries, told.retries, RETRIES), "--retries", minimum=0)
     if not measure.depends_on_the_option:
         _warn("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
     study = create_or_open(told.name, told.described, storage, batch=size)
@@ -143,19 +139,9 @@ def _inline(
     scale: str,
     shell: bool,
 ) -> StudyFile:
-    if options is None or metrics is None or budget is None:
-        raise InvalidInput("a study without a file needs --options, --metrics and --budget, and the command after --.")
-    definition = define(
-        options=options_from(options),
-        metrics=metrics_from(metrics),
-        budget=budget,
-        policy=policy_spec(policy),
-        scale=scale_from(scale),
-        exact=[part.strip() for part in split_at_commas([exact])],
-    )
     return StudyFile(
         name=name or _name_of(" ".join(words).split()),
-        definition=definition,
+        definition=define(**study_from(options, metrics, budget, policy, exact, scale)),
         command=tuple(words),
         shell=shell,
         folder=Path("."),

@@ -38,8 +38,7 @@ def command(
     """
     check_target(output, force=force)  # before anything is reserved
     study = Study.open(name, storage=storage)
-    everything = study.status()["planned"] + len(study.options)
-    todos = study.ask(everything if n is None else n, worker=worker, lease=None)
+    todos = study.ask(study.budget if n is None else n, worker=worker, lease=None)
     if not todos and not as_json:
         raise NotReady(
             f"there is nothing to measure: {'the study is done' if study.done else 'all that is due is with others'}; "

@@ -8,7 +8,7 @@ import typer
 
 from paretopick.cli.arguments import Json
 from paretopick.cli.output import print_json, print_table
-from paretopick.cli.studying import Storage, print_studies
+from paretopick.cli.studying import Storage
 from paretopick.studies import Study
 
 NAME = "status"
@@ -28,11 +28,14 @@ def command(
         else:
             _print(state)
         return
-    names = Study.list(storage=storage)
+    states = [Study.open(each, storage=storage).status() for each in Study.list(storage=storage)]
     if as_json:
-        print_json([Study.open(each, storage=storage).status() for each in names])
-    elif names:
-        print_studies(names, storage)
+        print_json(states)
+    elif states:
+        print_table(
+            ["study", "used", "budget", "candidates", "active", "done"],
+            [[row["study"], row["used"], row["budget"], row["options"], len(row["active"]), row["done"]] for row in states],
+        )
     else:
         print("There are no studies yet; see paretopick create --help.")
 

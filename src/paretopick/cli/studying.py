@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paretopick.cli.arguments import split_at_commas
+from paretopick.cli.arguments import policy_spec, split_at_commas
 from paretopick.cli.output import print_json, print_table, text
 from paretopick.errors import InvalidInput
 from paretopick.studies import ParetoResult, Study
@@ -52,6 +52,22 @@ def options_from(given: str) -> Sequence[str] | Mapping[str, Mapping[str, Any]]:
     if len(names) < 2:
         raise InvalidInput(f"--options {given!r} is one option; give two or more, separated by commas, or a CSV file.")
     return names
+
+
+def study_from(
+    options: str | None, metrics: str | None, budget: int | None, policy: str, exact: str, scale: str
+) -> dict[str, Any]:
+    """What defines a study, from the texts of the command line."""
+    if options is None or metrics is None or budget is None:
+        raise InvalidInput("a study needs --options, --metrics and --budget; --help ends in an example.")
+    return {
+        "options": options_from(options),
+        "metrics": metrics_from(metrics),
+        "budget": budget,
+        "policy": policy_spec(policy),
+        "scale": scale_from(scale),
+        "exact": [part.strip() for part in split_at_commas([exact])],
+    }
 
 
 def metrics_from(given: str) -> dict[str, str]:
@@ -127,16 +143,6 @@ def print_result(result: ParetoResult) -> None:
     for note in result.notes:
         print(f"Note: {note}")
     print(result)
-
-
-def print_studies(names: Sequence[str], storage: str | None) -> list[dict[str, Any]]:
-    """Prints a line for each study, and returns their states."""
-    states = [Study.open(name, storage=storage).status() for name in names]
-    print_table(
-        ["study", "used", "budget", "candidates", "active", "done"],
-        [[row["study"], row["used"], row["budget"], row["options"], len(row["active"]), row["done"]] for row in states],
-    )
-    return states
 
 
 def _columns(metrics: Mapping[str, str], noisy: Sequence[str]) -> list[str]:
