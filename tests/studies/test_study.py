@@ -565,8 +565,13 @@ def test_an_option_that_nobody_dominates_any_more_is_named(storage):
     study.retire("a", "not available")
     assert study.result().pareto == ()
     assert str(study.result()).startswith("Pareto-optimal: nobody (")
-    named = [note for note in study.result().notes if "nobody in the study dominates it" in note]
-    assert named == ["'b' was found to be dominated, and as measured by now nobody in the study dominates it."]
+    result = study.result()
+    named = [note for note in result.notes if "dominates it" in note]
+    assert named == [
+        f"{name!r} was found to be dominated, and as measured by now no option of the answer dominates it." for name in "bc"
+    ]
+    assert [row.status for row in result.options] == ["retired", "undecided", "undecided"]
+    assert [row.dominated_by for row in result.options] == [(), (), ()]
 
 
 def test_a_study_can_be_deleted_and_the_others_stay(storage):

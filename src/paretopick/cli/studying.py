@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from paretopick.cli.arguments import policy_spec, split_at_commas
-from paretopick.cli.output import print_json, print_table, text
+from paretopick.cli.output import print_json, print_table
 from paretopick.errors import InvalidInput
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.tables import read_options
@@ -40,8 +39,6 @@ ExactChoice = Annotated[str, typer.Option("--exact", help="Metrics without noise
 ScaleChoice = Annotated[
     str, typer.Option("--scale", help="Compare metrics in units of their noise, raw, or of what you say: time=0.1,size=20.")
 ]
-
-ORDER = ("pareto", "undecided", "dominated", "retired")
 
 
 def options_from(given: str) -> Sequence[str] | Mapping[str, Mapping[str, Any]]:
@@ -119,41 +116,11 @@ def report(study: Study, what: str, as_json: bool) -> None:
 
 def print_result(result: ParetoResult) -> None:
     """Prints the options, the Pareto-optimal ones first, and what else one should know."""
-    last = result.round + 1
-    rows = sorted(result.options, key=lambda row: (ORDER.index(row.status), -(row.left_in_round or last)))
-    noisy = [name for name in result.metrics if name not in result.exact]
-    print_table(
-        ["option", "status", "measured", *_columns(result.metrics, noisy), "left after"],
-        (
-            [
-                row.option,
-                row.status,
-                row.measurements,
-                *(
-                    cell
-                    for name in result.metrics
-                    for cell in _rounded(row.means[name], row.standard_errors[name])[: 1 + (name in noisy)]
-                ),
-                f"round {row.left_in_round}" if row.left_in_round else "",
-            ]
-            for row in rows
-        ),
-    )
+    print_table(*result.cells())
     print()
     for note in result.notes:
         print(f"Note: {note}")
     print(result)
-
-
-def _columns(metrics: Mapping[str, str], noisy: Sequence[str]) -> list[str]:
-    return [column for name in metrics for column in ((name, "±") if name in noisy else (name,))]
-
-
-def _rounded(mean: float | None, error: float | None) -> tuple[str, str]:
-    """A mean and its standard error, to two digits of the error."""
-    if mean is None:
-        return "", ""
-    if not error:
-        return (f"{mean:,.0f}" if mean == int(mean) else text(mean)), "" if error is None else "0"
-    decimals = max(0, 1 - math.floor(math.log10(error)))
-    return f"{mean:,.{decimals}f}", f"{error:,.{decimals}f}"
+    print(f"How sure: {result.certainty.how}")
+    if result.rehearsal is not None:
+        print(f"Rehearsed: {result.rehearsal.how}")

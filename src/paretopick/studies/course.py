@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event
 from paretopick.policies import restore_policy
 from paretopick.policies.base import STATE_FORMAT
 from paretopick.studies.definition import Definition
 
-FORMAT = [1, STATE_FORMAT]
+FORMAT = [2, STATE_FORMAT]
 """Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
 
 
@@ -48,7 +49,10 @@ class Course:
         self._first: FloatArray = np.zeros(shape)
         """The first value of each option, from which the others are counted: variances then lose no digits."""
         self._sums: FloatArray = np.zeros(shape)
-        self._squares: FloatArray = np.zeros(shape)
+        self._products: FloatArray = np.zeros((*shape, shape[1]))
+        """Sums of products of those differences, of every metric with every other."""
+        self._binary: BoolArray = np.ones(shape, dtype=np.bool_)
+        """Whether all values of an option in a metric were 0 or 1."""
         self._kept: dict[int, deque[tuple[int, list[float]]]] = {}
         """By option: numbers and values that wait until the option is due. Options that are due have nothing here."""
         self._late: set[int] = set()
@@ -90,6 +94,21 @@ class Course:
         """Returns the standard deviation of each metric, pooled over the options; NaN without repeats."""
         freedom = int(np.maximum(self._counts - 1, 0).sum())
         return np.sqrt(self._deviations().sum(axis=0) / freedom) if freedom else np.full(self._sums.shape[1], np.nan)
+
+    def estimates(self, arms: Sequence[int]) -> Estimates:
+        """Returns what is known about the means of some options; raises ``NotReady`` if that is too little."""
+        chosen = np.array(arms, dtype=np.int64)
+        counts, sums = self._counts[chosen], self._sums[chosen]
+        over = np.maximum(counts, 1)[:, None]
+        products = self._products[chosen] - sums[:, :, None] * sums[:, None, :] / over[:, :, None]
+        return estimate(
+            counts,
+            self._first[chosen] + sums / over,
+            products,
+            binary=np.asarray(self._binary[chosen].all(axis=0)),
+            exact=np.array(self.definition.is_exact),
+            signs=self.definition.signs,
+        )
 
     def apply(self, events: Sequence[Event]) -> None:
         """Takes the next events of the log into account."""
@@ -150,7 +169,8 @@ class Course:
         del self._rows[arm][number]
         rest = np.array(list(self._rows[arm].values())).reshape(-1, len(values))
         self._counts[arm] = 0
-        self._first[arm] = self._sums[arm] = self._squares[arm] = 0.0
+        self._first[arm] = self._sums[arm] = 0.0
+        self._products[arm], self._binary[arm] = 0.0, True
         self._tally(np.full(len(rest), arm), rest)
         self._rescale()
         signs = self.definition.signs
@@ -191,15 +211,17 @@ class Course:
         found, places = np.unique(arms, return_index=True)
         new = self._counts[found] == 0
         self._first[found[new]] = values[places[new]]
-        self._sums[found[new]] = self._squares[found[new]] = 0.0
+        self._sums[found[new]] = self._products[found[new]] = 0.0
         differences = values - self._first[arms]
         np.add.at(self._sums, arms, differences)  # one by one in the order told, as when they come one by one
-        np.add.at(self._squares, arms, differences**2)
+        np.add.at(self._products, arms, differences[:, :, None] * differences[:, None, :])
+        np.logical_and.at(self._binary, arms, (values == 0.0) | (values == 1.0))
         np.add.at(self._counts, arms, 1)
 
     def _deviations(self) -> FloatArray:
         """Sums of squares about the mean of every option."""
-        return np.maximum(self._squares - self._sums**2 / np.maximum(self._counts, 1)[:, None], 0.0)
+        squares = np.diagonal(self._products, axis1=1, axis2=2)
+        return np.maximum(squares - self._sums**2 / np.maximum(self._counts, 1)[:, None], 0.0)
 
     def _rescale(self) -> None:
         """Sets what the policy divides metrics by, 0 where they are exact."""
@@ -243,7 +265,8 @@ class Course:
             "counts": self._counts.tolist(),
             "first": self._first.tolist(),
             "sums": self._sums.tolist(),
-            "squares": self._squares.tolist(),
+            "products": self._products.tolist(),
+            "binary": self._binary.tolist(),
             "kept": [[arm, list(kept)] for arm, kept in self._kept.items()],
             "late": [self._late_in, sorted(self._late)],
         }
@@ -262,9 +285,9 @@ class Course:
         course.retired = dict(state["retired"])
         shape = course._sums.shape
         course._counts = np.array(state["counts"], dtype=np.int64).reshape(shape[0])
-        course._first, course._sums, course._squares = (
-            np.array(state[key], dtype=np.float64).reshape(shape) for key in ("first", "sums", "squares")
-        )
+        course._first, course._sums = (np.array(state[key], dtype=np.float64).reshape(shape) for key in ("first", "sums"))
+        course._products = np.array(state["products"], dtype=np.float64).reshape(course._products.shape)
+        course._binary = np.array(state["binary"], dtype=np.bool_).reshape(shape)
         course._kept = {arm: deque((number, values) for number, values in kept) for arm, kept in state["kept"]}
         course._late_in, course._late = state["late"][0], set(state["late"][1])
         course._rows = None

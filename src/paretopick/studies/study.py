@@ -17,7 +17,8 @@ from paretopick.events import Event
 from paretopick.studies.course import Course, ReplayNeeded
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
 from paretopick.studies.desk import Desk
-from paretopick.studies.verdicts import ParetoResult, judge
+from paretopick.studies.judging import judge
+from paretopick.studies.verdicts import ParetoResult
 from paretopick.studies.views import measurements, status
 
 if TYPE_CHECKING:
@@ -319,10 +320,15 @@ class Study:
         self._keep_checkpoint()
         return numbers
 
-    def result(self) -> ParetoResult:
-        """Returns which options are Pareto-optimal, as far as can be said now."""
+    def result(self, *, rehearsals: int = 0) -> ParetoResult:
+        """Returns which options are Pareto-optimal, as far as can be said now, and how sure that is.
+
+        Args:
+            rehearsals: how often to simulate the same study at the means as measured, to see how often it would be right.
+        """
+        check_integer(rehearsals, "rehearsals", minimum=0)
         with self._turn:
-            return judge(self.name, self._now())
+            return judge(self.name, self._now(), rehearsals=rehearsals)
 
     def status(self) -> dict[str, Any]:
         """Returns where the study stands, as JSON values."""

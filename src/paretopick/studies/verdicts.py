@@ -1,15 +1,21 @@
-"""What a study says about its options."""
+"""ParetoResult: what a study says about its options, as a record, a table, HTML, JSON and a data frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import html
+import json
+import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from paretopick.studies.certainty import Certainty, Rehearsal
 
-from paretopick.errors import NotReady
-from paretopick.studies.course import Course
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+STATUSES = ("pareto", "undecided", "dominated", "retired")
+"""Every option has one of them; tables show them in this order."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,10 @@ class OptionVerdict:
     option: str
     status: str
     """pareto, dominated, undecided, or retired"""
+    dominated_by: tuple[str, ...]
+    """Of a dominated option: those of the answer that are at least as good in every metric and better in one, as measured."""
+    probability: float | None
+    """Of being Pareto-optimal; None if the measurements say too little, and for retired options."""
     measurements: int
     """How many count."""
     means: dict[str, float | None]
@@ -31,23 +41,42 @@ class OptionVerdict:
 
 @dataclass(frozen=True, repr=False)
 class ParetoResult:
-    """Which options are Pareto-optimal, as far as a study can say.
+    """Which options are Pareto-optimal, as far as a study can say, and how sure that is.
 
-    While a study goes on, options that have left are pareto or dominated, and the others undecided; ``pareto`` is then the best
-    guess, and empty before every option was measured. ``notes`` says in words what else one should know.
+    While a study goes on, ``pareto`` is the best guess, and empty before every option was measured; options that are still
+    measured are undecided. An option that left is dominated if an option of the answer dominates it as measured by now, and
+    undecided if none does. ``notes`` says in words what else one should know.
     """
 
     study: str
     done: bool
     pareto: tuple[str, ...]
     options: tuple[OptionVerdict, ...]
+    certainty: Certainty
+    """That ``pareto`` is right as a whole."""
+    rehearsal: Rehearsal | None
+    """If it was asked for: how often the same study would be right if the means as measured were the truth."""
     metrics: dict[str, str]
     exact: tuple[str, ...]
+    correlation: tuple[tuple[float, ...], ...] | None
+    """Between the metrics of one measurement; None if nobody knows yet."""
     policy: str
     budget: int
     used: int
     round: int
     notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        n = len(self.options)
+        front = _listed(self.pareto)
+        if not self.pareto:
+            return "Nobody can say yet which options are Pareto-optimal." if not self.done else "No option is left that was found to be Pareto-optimal."
+        verb = "is" if len(self.pareto) == 1 else "are"
+        if self.done:
+            return f"Of {n} options, {front} {verb} Pareto-optimal."
+        return f"Best guess so far: of {n} options, {front} {verb} Pareto-optimal."
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -56,6 +85,8 @@ class ParetoResult:
             {
                 "option": verdict.option,
                 "status": verdict.status,
+                "dominated_by": ", ".join(verdict.dominated_by),
+                "probability": verdict.probability,
                 "measurements": verdict.measurements,
                 **{
                     column: value
@@ -67,97 +98,126 @@ class ParetoResult:
             for verdict in self.options
         ]
 
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
+        noisy = [name for name in self.metrics if name not in self.exact]
+        header = ["option", "status", "P(optimal)", "measured"]
+        for name in self.metrics:
+            header += [name, "±"] if name in noisy else [name]
+        rows = []
+        for verdict in self.ranked():
+            row = [verdict.option, verdict.status, percent(verdict.probability), f"{verdict.measurements:,}"]
+            for name in self.metrics:
+                mean, error = rounded(verdict.means[name], verdict.standard_errors[name])
+                row += [mean, error] if name in noisy else [mean]
+            row += [f"round {verdict.left_in_round}" if verdict.left_in_round else "", _some(verdict.dominated_by)]
+            rows.append(row)
+        return [*header, "left after", "dominated by"], rows
+
+    def ranked(self) -> list[OptionVerdict]:
+        """Returns the options by status; those first that were measured longest."""
+        last = self.round + 1
+        return sorted(self.options, key=lambda row: (STATUSES.index(row.status), -(row.left_in_round or last)))
+
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values."""
-        record = asdict(self)
-        lists = {"pareto": list(self.pareto), "options": list(record["options"]), "exact": list(self.exact)}
-        return record | lists | {"notes": list(self.notes)}
+        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]  # tuples become lists
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Returns everything as a JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Returns the ``table`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
+        try:
+            import pandas as pd
+        except ImportError as missing:
+            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
+        return pd.DataFrame(self.table).set_index("option")
+
+    def __rich__(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        header, rows = self.cells()
+        table = Table(box=None, pad_edge=False, header_style="bold", caption=Text(str(self)), caption_justify="left")
+        for name in header:
+            table.add_column(Text(name), justify="left" if name in TEXTS else "right")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        return table
+
+    def _repr_html_(self) -> str:
+        return f"{self.to_html_table()}<p>{html.escape(str(self))}</p>"
+
+    def to_html_table(self) -> str:
+        """Returns the table as HTML; each row has the status of its option as its class."""
+        header, rows = self.cells()
+        places = [' class="text"' if name in TEXTS else "" for name in header]
+        head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
+        body = "".join(
+            f'<tr class="{row[1]}">'
+            + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
+            + "</tr>\n"
+            for row in rows
+        )
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
     def __str__(self) -> str:
         front = ", ".join(self.pareto) or ("nobody" if self.done else "nobody yet")
         state = "Pareto-optimal" if self.done else "Best guess so far"
-        return f"{state}: {front} ({self.used} of {self.budget} measurements used)."
+        text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
+        if self.certainty.probability is None:
+            return text
+        return f"{text} The set is right with probability {percent(self.certainty.probability)}."
 
     __repr__ = __str__
 
 
-def judge(study: str, course: Course) -> ParetoResult:
-    """Returns what a course says about the options now."""
-    definition, policy = course.definition, course.policy
-    now = policy.snapshot()
-    try:
-        front = set(policy.recommend().tolist())
-    except NotReady:
-        front = set(now.accepted)
-    status = dict.fromkeys(range(len(definition.options)), "dominated")
-    status |= dict.fromkeys(now.active, "undecided")
-    if now.done and not getattr(policy, "stopped", False):  # if it stopped early, nobody knows about the others
-        status |= dict.fromkeys(now.active, "dominated")
-        status |= dict.fromkeys(front, "pareto")
-    status |= dict.fromkeys(now.accepted, "pareto")
-    status |= dict.fromkeys(now.retired, "retired")
-    means, counts = now.means * definition.signs + 0.0, now.counts  # not -0.0
-    errors = np.sqrt(course.variances() / np.maximum(counts, 1)[:, None])
-    errors[:, definition.is_exact] = 0.0
-    return ParetoResult(
-        study=study,
-        done=now.done,
-        pareto=tuple(definition.options[arm] for arm in sorted(front)),
-        options=tuple(
-            OptionVerdict(
-                option=name,
-                status=status[arm],
-                measurements=int(counts[arm]),
-                means=_by_metric(definition.metrics, means[arm]),
-                standard_errors=_by_metric(definition.metrics, np.where(counts[arm], errors[arm], np.nan)),
-                left_in_round=int(now.left_in[arm]) or None,
-            )
-            for arm, name in enumerate(definition.options)
-        ),
-        metrics=dict(definition.metrics),
-        exact=definition.exact,
-        policy=definition.policy,
-        budget=course.budget,
-        used=now.pulls_used,
-        round=now.round,
-        notes=(*_notes(course), *_unbeaten(course, [arm for arm in status if status[arm] == "dominated"])),
-    )
+TEXTS = ("option", "status", "left after", "dominated by")
+"""Columns of ``cells`` that are not numbers."""
 
 
-def _unbeaten(course: Course, dominated: Iterable[int]) -> Iterable[str]:
-    """Options that nobody in the study dominates any more: whoever did was retired, or has become worse since."""
-    policy = course.policy
-    present = [arm for arm in np.flatnonzero(policy.counts > 0).tolist() if arm not in course.retired]
-    for arm in dominated:
-        others = policy.means[[other for other in present if other != arm]]
-        worse = (others >= policy.means[arm]).all(axis=1) & (others > policy.means[arm]).any(axis=1)
-        if policy.counts[arm] and not worse.any():
-            name = course.definition.options[arm]
-            yield f"{name!r} was found to be dominated, and as measured by now nobody in the study dominates it."
+def percent(share: float | None) -> str:
+    """A probability as people read it: never 0% or 100%, which draws cannot show.
+
+    >>> percent(0.5), percent(0.9996), percent(1.0), percent(None)
+    ('50%', '99.9%', '> 99.9%', '')
+    """
+    if share is None:
+        return ""
+    if share > 0.999 or share < 0.001:
+        return "> 99.9%" if share > 0.5 else "< 0.1%"
+    return f"{share:.1%}" if not 0.01 <= share <= 0.99 else f"{share:.0%}"
 
 
-def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:
-    return {name: None if np.isnan(value) else float(value) for name, value in zip(metrics, values, strict=True)}
+def rounded(mean: float | None, error: float | None) -> tuple[str, str]:
+    """A mean and its standard error, to two digits of the error.
+
+    >>> rounded(12.3456, 0.0234), rounded(1.5, None), rounded(None, None)
+    (('12.346', '0.023'), ('1.5', ''), ('', ''))
+    """
+    if mean is None:
+        return "", ""
+    if not error:
+        return plain_number(mean), "" if error is None else "0"
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    if decimals > 12 or abs(mean) >= 1e15:
+        return f"{mean:.6g}", f"{error:.2g}"
+    return f"{mean:,.{decimals}f}", f"{error:,.{decimals}f}"
 
 
-def _notes(course: Course) -> Iterable[str]:
-    for arm, why in course.retired.items():
-        yield f"{course.definition.options[arm]!r} was retired: {why}"
-    if course.voided:
-        numbers = ", ".join(map(str, course.voided))
-        plural = "measurements" if len(course.voided) > 1 else "measurement"
-        yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
-    if len(course.definition.options) == 1:
-        yield "a single option is Pareto-optimal without any measurement."
-    elif course.policy.done:
-        for name, count in zip(course.definition.options, course.policy.counts, strict=True):
-            if count == 0 and course.definition.options.index(name) not in course.retired:
-                yield f"{name!r} has no measurement left; what was decided about it stands."
-    if course.kept:
-        yield f"{course.kept} more made than asked for: kept, and counted if their options become due."
-    if course.failed:
-        yield f"{course.failed} {'attempt' if course.failed == 1 else 'attempts'} to measure failed."
-    noise = course.noise()
-    for metric, name in enumerate(course.definition.metrics):
-        if noise[metric] == 0 and name not in course.definition.exact:
-            yield f"{name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
+def plain_number(value: float) -> str:
+    """A number with as many digits as people read."""
+    if value == round(value) and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:.6g}" if abs(value) < 1000 or abs(value) >= 1e15 else f"{value:,.2f}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """A few names and how many more."""
+    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"

@@ -8,13 +8,13 @@ from typing import Any
 from paretopick.events import Event, Lease
 from paretopick.studies.course import Course
 from paretopick.studies.definition import Definition
-from paretopick.studies.verdicts import judge
+from paretopick.studies.judging import judge
 
 
 def status(study: str, course: Course, leases: Iterable[Lease], now: float) -> dict[str, Any]:
     """Returns where a study stands, as JSON values."""
     definition, policy = course.definition, course.policy
-    moment, result = policy.snapshot(), judge(study, course)
+    moment, result = policy.snapshot(), judge(study, course, sure=False)
     schedule = getattr(policy, "schedule", None)
     names = definition.options
     return {

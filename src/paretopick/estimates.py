@@ -1,0 +1,210 @@
+"""What measurements say about the means of some options, how far off it may be, and draws of what the truth may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
+from paretopick.errors import NotReady
+
+POPULATION = 6
+"""From so many options on they are seen as a population, which says where a mean that is known badly is likely to be."""
+
+STEPS = 200
+"""The most steps in which the population is found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Means of options in every metric, as measured, with what is known about the noise of one measurement.
+
+    All in the units of the metrics; ``signs`` says which are to be large (1) and which small (-1).
+    """
+
+    counts: IntArray
+    """``(n_options,)``, none zero."""
+    means: FloatArray
+    """``(n_options, n_metrics)``"""
+    stds: FloatArray
+    """``(n_options, n_metrics)`` of one measurement: the option's own, moderated by those of the others."""
+    freedom: FloatArray
+    """``(n_options, n_metrics)`` degrees of freedom of ``stds``; infinite where they are known."""
+    correlation: FloatArray
+    """``(n_metrics, n_metrics)`` between the metrics of one measurement, pooled over the options."""
+    binary: BoolArray
+    """``(n_metrics,)``: all measurements were 0 or 1."""
+    exact: BoolArray
+    """``(n_metrics,)``: measurements have no noise."""
+    signs: FloatArray
+
+    @property
+    def covariances(self) -> FloatArray:
+        """``(n_options, n_metrics, n_metrics)`` of one measurement."""
+        return self.correlation * self.stds[:, :, None] * self.stds[:, None, :]
+
+    def bandit(self, name: str = "estimates") -> Bandit:
+        """Returns options whose true means are those measured, larger is better, to be simulated."""
+        return Bandit(self.larger_is_better(self.means), self.noise, name=name)
+
+    @property
+    def noise(self) -> Noise:
+        """How measurements scatter, for simulations where larger is better: 0 or 1 if all metrics are that, else normal."""
+        if self.binary.all():
+            return Bernoulli()
+        return Gaussian(cov=self.covariances * self.signs[:, None] * self.signs)
+
+    def larger_is_better(self, means: FloatArray) -> FloatArray:
+        """Returns means in which larger is better; chances stay chances, of the opposite where small is good."""
+        flipped = 1.0 - means if self.binary.all() else -means
+        return np.where(self.signs > 0, means, flipped) + 0.0  # not -0.0
+
+    def scale(self) -> FloatArray:
+        """Returns the noise of each metric, pooled over the options, and 0 where it is exact; 1 where it never varied."""
+        weights = np.maximum(self.counts - 1, 1)
+        pooled = np.sqrt(np.average(self.stds**2, axis=0, weights=weights))
+        return np.where(self.exact, 0.0, np.where(pooled > 0, pooled, 1.0))
+
+    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Returns ``(n, n_options, n_metrics)`` of what the true means may be, in the units of the metrics.
+
+        Normal around the means with the covariances of these, wider where stds are known from few repeats (Student's t); chances
+        of metrics that are 0 or 1 follow a Beta distribution, which after s of n successes is Beta(s + 1/2, n - s + 1/2). From
+        ``POPULATION`` options on they are taken to be drawn from a normal population, whose mean and covariance are estimated:
+        a mean that is known badly is likely to lie near the others, and in the direction in which the metrics go together.
+        """
+        located, spread = self._located()
+        if len(self.means) >= POPULATION:
+            located, spread = _shrunken(located, spread)
+        root = _root(spread)
+        z = np.einsum("kde,nke->nkd", root, rng.standard_normal((n, *located.shape)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chi = rng.chisquare(np.where(np.isfinite(self.freedom), self.freedom, 1.0), (n, *located.shape))
+            heavier = np.where(np.isfinite(self.freedom), np.sqrt(self.freedom / chi), 1.0)
+        drawn = located + z * heavier
+        if self.binary.any():
+            widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
+            drawn[..., self.binary] = _chances(located[:, self.binary], widths[:, self.binary], z[..., self.binary])
+        drawn[..., self.exact] = self.means[:, self.exact]
+        return np.asarray(drawn)
+
+    def _located(self) -> tuple[FloatArray, FloatArray]:
+        """Where the means are, and the covariances of that; of chances as Jeffreys' prior has it."""
+        counts = self.counts[:, None]
+        located = np.where(self.binary, (self.means * counts + 0.5) / (counts + 1), self.means)
+        widths = np.where(self.binary, _spread_of_chances(located) / np.sqrt(counts + 2), self.stds / np.sqrt(counts))
+        return located, self.correlation * widths[:, :, None] * widths[:, None, :]
+
+
+def estimate(
+    counts: IntArray, means: FloatArray, products: FloatArray, *, binary: BoolArray, exact: BoolArray, signs: FloatArray
+) -> Estimates:
+    """Returns what measurements say about the means.
+
+    Args:
+        counts: of the measurements of each option.
+        means: ``(n_options, n_metrics)`` of them.
+        products: ``(n_options, n_metrics, n_metrics)`` sums of products of deviations from the means.
+        binary: which metrics are 0 or 1.
+        exact: which metrics have no noise.
+        signs: 1 where large is good, -1 where small is.
+
+    Raises:
+        NotReady: if an option was not measured, or the noise of a metric cannot be known since no option was measured twice.
+    """
+    if (counts == 0).any():
+        raise NotReady(f"{int((counts == 0).sum())} of {len(counts)} options have not been measured yet.")
+    degrees = counts.astype(np.float64) - 1.0
+    noisy = ~(binary | exact)
+    if noisy.any() and not degrees.any():
+        raise NotReady("no option has been measured twice, so that nobody knows how noisy measurements are.")
+    stds: FloatArray = np.zeros(means.shape)
+    freedom = np.full(means.shape, np.inf)
+    squares: FloatArray = np.maximum(np.diagonal(products, axis1=1, axis2=2), 0.0)  # which rounding may have made negative
+    for metric in np.flatnonzero(noisy):
+        stds[:, metric], freedom[:, metric] = _moderated(squares[:, metric], degrees)
+    chances = binary & ~exact
+    stds = np.where(chances, _spread_of_chances((means * counts[:, None] + 0.5) / (counts[:, None] + 1)), stds)
+    return Estimates(counts, means, stds, freedom, _correlation(products, stds, degrees), chances, exact, signs)
+
+
+def _spread_of_chances(chances: FloatArray) -> FloatArray:
+    """Standard deviations of what is 1 with such chances, else 0; of numbers that are no chances, nothing of use."""
+    return np.asarray(np.sqrt(np.abs(chances * (1.0 - chances))))
+
+
+def _moderated(squares: FloatArray, degrees: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations of one metric and their degrees of freedom, from sums of squared deviations.
+
+    Where variances differ between options no more than chance would have it, all get the pooled one. Otherwise each is a mean of
+    its own and of a typical one, which weighs the less, the more they differ (Smyth 2004, Statistical Applications in Genetics
+    and Molecular Biology 3(1), sections 3 and 6).
+    """
+    from scipy.optimize import brentq
+    from scipy.special import digamma, polygamma
+
+    total = degrees.sum()
+    pooled = squares.sum() / total
+    seen = (degrees > 0) & (squares > 0)
+    d = degrees[seen]
+    if seen.sum() >= 3:
+        logs = np.log(squares[seen] / d) - digamma(d / 2) + np.log(d / 2)
+        excess = logs.var(ddof=1) - polygamma(1, d / 2).mean()
+        if excess > 1e-6:
+            prior = 2 * brentq(lambda x: polygamma(1, x) - excess, 1e-6, 1e7)
+            typical = np.exp(logs.mean() + digamma(prior / 2) - np.log(prior / 2))
+            return np.sqrt((prior * typical + squares) / (prior + degrees)), prior + degrees
+    return np.full(len(degrees), np.sqrt(pooled)), np.full(len(degrees), total)
+
+
+def _correlation(products: FloatArray, stds: FloatArray, degrees: FloatArray) -> FloatArray:
+    """Between the metrics of one measurement, pooled over the options; with few repeats, nearer to none."""
+    n_metrics = stds.shape[1]
+    safe = np.where(stds > 0, stds, np.inf)
+    total = (products / (safe[:, :, None] * safe[:, None, :])).sum(axis=0)
+    width = np.sqrt(np.diagonal(total))
+    width = np.where(width > 0, width, np.inf)
+    weight = degrees.sum() / (degrees.sum() + n_metrics)
+    correlation = weight * total / (width[:, None] * width)
+    np.fill_diagonal(correlation, 1.0)
+    return np.asarray(correlation)
+
+
+def _shrunken(located: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and covariances given that the options come from a normal population, which is found by expectation-maximisation.
+
+    The covariance of the means as they are weighs as much as one more option, so that the population never shrinks to a point.
+    """
+    units = located.std(axis=0)
+    units = np.where(units > 0, units, 1.0)
+    points, noise = located / units, spread / (units[:, None] * units)
+    n, n_metrics = points.shape
+    observed = np.cov(points.T).reshape(n_metrics, n_metrics)
+    centre, between = points.mean(axis=0), observed
+    for _ in range(STEPS):
+        pull = between @ np.linalg.inv(between + noise + 1e-9 * np.eye(n_metrics))
+        nearer = centre + np.einsum("kde,ke->kd", pull, points - centre)
+        left = between - pull @ between
+        centre, before = nearer.mean(axis=0), between
+        apart = nearer - centre
+        between = (apart.T @ apart + left.sum(axis=0) + observed) / (n + 1)
+        if np.abs(between - before).max() < 1e-7:
+            break
+    return nearer * units, left * units[:, None] * units
+
+
+def _root(covariances: FloatArray) -> FloatArray:
+    """Matrices A with ``A A^T`` the covariances, also of those that rounding made a little negative."""
+    values, vectors = np.linalg.eigh((covariances + np.swapaxes(covariances, 1, 2)) / 2)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :])
+
+
+def _chances(located: FloatArray, widths: FloatArray, z: FloatArray) -> FloatArray:
+    """Beta distributed chances with such means and standard deviations, as likely as the normal deviations ``z``."""
+    from scipy.special import betaincinv, ndtr
+
+    centre = np.clip(located, 1e-9, 1 - 1e-9)
+    size = np.maximum(centre * (1 - centre) / np.maximum(widths, 1e-12) ** 2 - 1.0, 1e-3)
+    return np.asarray(betaincinv(centre * size, (1 - centre) * size, ndtr(z / np.maximum(widths, 1e-12))))

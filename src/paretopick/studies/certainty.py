@@ -1,0 +1,145 @@
+"""How sure an answer is: draws of what the true means may be, and the whole study rehearsed at the means as measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from paretopick._arrays import BoolArray, FloatArray
+from paretopick.errors import BudgetTooSmall, InvalidInput
+from paretopick.estimates import Estimates
+from paretopick.studies.definition import Definition
+from paretopick.theory.dominance import FEW, optimal_rows
+
+DRAWS = 4000
+"""Of the true means, for up to ``MANY`` options; with more of them fewer."""
+
+MANY = 500
+FEWEST_DRAWS = 200
+
+MOST_AT_ONCE = 1 << 22
+"""Comparisons of options held in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """The probability that the whole answer is right, as far as the measurements can say."""
+
+    probability: float | None
+    """None if they say too little: ``how`` says why."""
+    interval: tuple[float, float] | None
+    """95%, of the number of draws alone."""
+    draws: int
+    how: str
+    """In a sentence or two, how it was computed."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """How often the same study would be right if the means as measured were the truth.
+
+    Not the probability that this study is right: near ties look further apart in the means as measured than they are. See
+    docs/certainty.md.
+    """
+
+    right: int
+    runs: int
+    rate: float
+    interval: tuple[float, float]
+    how: str
+
+
+def optimal_in_each(points: FloatArray) -> BoolArray:
+    """Returns which options are Pareto-optimal in each of many draws ``(n_draws, n_options, n_metrics)``, larger is better."""
+    n_draws, n_options, n_metrics = points.shape
+    if n_options > FEW:
+        return np.array([optimal_rows(draw) for draw in points])
+    optimal = np.empty((n_draws, n_options), dtype=np.bool_)
+    step = max(1, MOST_AT_ONCE // n_options**2)
+    for start in range(0, n_draws, step):
+        part = points[start : start + step]
+        as_good = np.ones((len(part), n_options, n_options), dtype=np.bool_)
+        for d in range(n_metrics):
+            as_good &= part[:, :, None, d] >= part[:, None, :, d]
+        optimal[start : start + step] = ~(as_good & ~as_good.swapaxes(1, 2)).any(axis=1)
+    return optimal
+
+
+def resample(estimates: Estimates, answer: BoolArray, *, max_arms: int | None = None) -> tuple[FloatArray, Certainty]:
+    """Returns the probability of each option to be Pareto-optimal, and of the answer to be right.
+
+    Args:
+        estimates: of all options that could be.
+        answer: mask of the options said to be.
+        max_arms: if the study was after so many of them: right is then any answer of so many, or else of all.
+    """
+    n_draws = int(np.clip(DRAWS * MANY // len(answer), FEWEST_DRAWS, DRAWS))
+    draws = estimates.draws(n_draws, np.random.default_rng(0))  # the same data say the same, whenever they are asked
+    optimal = optimal_in_each(draws * estimates.signs)
+    right = (optimal == answer).all(axis=1)
+    if max_arms is not None and answer.sum() == max_arms:
+        right = optimal[:, answer].all(axis=1)
+    probability = float(right.mean())
+    how = (
+        f"{n_draws:,} times the true means were drawn from what {int(estimates.counts.sum()):,} measurements leave open "
+        f"({_model(estimates)}); in {int(right.sum()):,} of these draws the answer is exactly the Pareto set."
+    )
+    if max_arms is not None:
+        how = how.replace("exactly the Pareto set", "what was asked for")
+    return optimal.mean(axis=0), Certainty(probability, _wilson(int(right.sum()), n_draws), n_draws, how)
+
+
+def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: int) -> Rehearsal | None:
+    """Returns how often the same study would be right at the means as measured; None if it cannot be run with these options."""
+    from paretopick.simulation import simulate
+
+    bandit = estimates.bandit()
+    chosen = (definition.policy, definition.policy_options)
+    try:
+        curve = simulate(
+            bandit, chosen, budgets=budget, runs=runs, rng=0, scale=study_scale(definition, estimates), hypervolume=False
+        )
+    except (BudgetTooSmall, InvalidInput):  # options were retired, and the schedule is for more of them
+        return None
+    losses = int(curve.relaxed_losses[0] if "max_arms" in definition.policy_options else curve.errors[0])
+    right = runs - losses
+    low, high = _wilson(right, runs)
+    how = (
+        f"If the means as measured were the truth, {right:,} of {runs:,} simulated studies like this one ({definition.policy}, "
+        f"budget {budget:,}) would find exactly the Pareto set."
+    )
+    return Rehearsal(right, runs, right / runs, (low, high), how)
+
+
+def study_scale(definition: Definition, estimates: Estimates) -> FloatArray:
+    """Returns what a study divides its metrics by, 0 for exact ones."""
+    if isinstance(definition.scale, Mapping):
+        widths = np.array([definition.scale.get(name, 0.0) for name in definition.metrics])
+    else:
+        widths = np.ones(len(definition.metrics)) if definition.scale == "raw" else estimates.scale()
+    return np.where(definition.is_exact, 0.0, widths)
+
+
+def _model(estimates: Estimates) -> str:
+    """How the draws were made, in words."""
+    from paretopick.estimates import POPULATION
+
+    kinds = []
+    if not (estimates.binary | estimates.exact).all():
+        kinds.append("normal, with Student's t for few repeats")
+    if estimates.binary.any():
+        kinds.append("Beta where metrics are 0 or 1")
+    if estimates.exact.any():
+        kinds.append("exact metrics as they are")
+    if len(estimates.means) >= POPULATION:
+        kinds.append("the options seen as a population")
+    return "; ".join(kinds)
+
+
+def _wilson(right: int, of: int) -> tuple[float, float]:
+    from scipy.stats import binomtest
+
+    limits = binomtest(right, of).proportion_ci(0.95, method="wilson")
+    return float(limits.low), float(limits.high)

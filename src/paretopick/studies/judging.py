@@ -1,0 +1,167 @@
+"""Judging: from the course of a study to what it says about its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from paretopick.errors import NotReady
+from paretopick.estimates import Estimates
+from paretopick.policies.base import Snapshot
+from paretopick.studies.certainty import Certainty, Rehearsal, rehearse, resample
+from paretopick.studies.course import Course
+from paretopick.studies.definition import Definition
+from paretopick.studies.verdicts import OptionVerdict, ParetoResult
+from paretopick.theory.dominance import weakly_dominates
+
+NOT_ASKED = Certainty(None, None, 0, "It was not asked for.")
+
+
+def judge(study: str, course: Course, *, sure: bool = True, rehearsals: int = 0) -> ParetoResult:
+    """Returns what a course says about the options now.
+
+    Args:
+        study: its name.
+        course: of the study.
+        sure: whether to say how sure that is, which takes a moment.
+        rehearsals: how often to simulate the same study at the means as measured.
+    """
+    definition, now = course.definition, course.policy.snapshot()
+    front = _front(course, now)
+    status = _statuses(course, now, front)
+    dominators = _dominators(now, front, status)
+    unbeaten = [arm for arm, by in dominators.items() if not by]
+    status |= dict.fromkeys(unbeaten, "undecided")
+    chances, certainty, rehearsal, estimates = _how_sure(course, front, rehearsals) if sure else ({}, NOT_ASKED, None, None)
+    means, counts = now.means * definition.signs + 0.0, now.counts  # not -0.0
+    errors = np.sqrt(course.variances() / np.maximum(counts, 1)[:, None])
+    errors[:, definition.is_exact] = 0.0
+    return ParetoResult(
+        study=study,
+        done=now.done,
+        pareto=tuple(definition.options[arm] for arm in sorted(front)),
+        options=tuple(
+            OptionVerdict(
+                option=name,
+                status=status[arm],
+                dominated_by=tuple(definition.options[other] for other in dominators.get(arm, ())),
+                probability=chances.get(arm),
+                measurements=int(counts[arm]),
+                means=_by_metric(definition.metrics, means[arm]),
+                standard_errors=_by_metric(definition.metrics, np.where(counts[arm], errors[arm], np.nan)),
+                left_in_round=int(now.left_in[arm]) or None,
+            )
+            for arm, name in enumerate(definition.options)
+        ),
+        certainty=certainty,
+        rehearsal=rehearsal,
+        metrics=dict(definition.metrics),
+        exact=definition.exact,
+        correlation=None if estimates is None else tuple(map(tuple, estimates.correlation.tolist())),
+        policy=definition.policy,
+        budget=course.budget,
+        used=now.pulls_used,
+        round=now.round,
+        notes=(*_notes(course), *_surprises(definition, now, front, unbeaten)),
+    )
+
+
+def _front(course: Course, now: Snapshot) -> set[int]:
+    """The answer, or the best guess; before every option was measured, those accepted already."""
+    try:
+        return set(course.policy.recommend().tolist())
+    except NotReady:
+        return set(now.accepted)
+
+
+def _statuses(course: Course, now: Snapshot, front: set[int]) -> dict[int, str]:
+    """What the policy decided."""
+    status = dict.fromkeys(range(len(course.definition.options)), "dominated")
+    status |= dict.fromkeys(now.active, "undecided")
+    if now.done and not getattr(course.policy, "stopped", False):  # if it stopped early, nobody knows about the others
+        status |= dict.fromkeys(now.active, "dominated")
+        status |= dict.fromkeys(front, "pareto")
+    status |= dict.fromkeys(now.accepted, "pareto")
+    status |= dict.fromkeys(now.retired, "retired")
+    return status
+
+
+def _dominators(now: Snapshot, front: set[int], status: Mapping[int, str]) -> dict[int, list[int]]:
+    """For every dominated option those of the answer that dominate it as measured by now; maybe none."""
+    rejected = [arm for arm in status if status[arm] == "dominated"]
+    answer = [arm for arm in sorted(front) if now.counts[arm]]
+    return {
+        arm: [answer[i] for i in np.flatnonzero(beats)]
+        for arm, beats in zip(rejected, _beats(now, answer, rejected).T, strict=True)
+    }
+
+
+def _beats(now: Snapshot, arms: Sequence[int], others: Sequence[int]) -> Any:
+    """``[i, j]``: whether arm i dominates other j as measured by now; what was not measured dominates nothing."""
+    better, worse = now.means[list(arms)], now.means[list(others)]
+    with np.errstate(invalid="ignore"):
+        return weakly_dominates(better, worse) & ~weakly_dominates(worse, better).T & ~np.isnan(worse).any(axis=1)
+
+
+def _how_sure(
+    course: Course, front: set[int], rehearsals: int
+) -> tuple[dict[int, float], Certainty, Rehearsal | None, Estimates | None]:
+    """The probability of each option, that of the answer, the rehearsal, and what they come from."""
+    definition = course.definition
+    present = [arm for arm in range(len(definition.options)) if arm not in course.retired]
+    if not present:
+        return {}, Certainty(None, None, 0, "No option is left."), None, None
+    if len(present) == 1:
+        alone = Certainty(1.0, (1.0, 1.0), 0, "A single option is Pareto-optimal without any measurement.")
+        return {present[0]: 1.0}, alone, None, None
+    try:
+        estimates = course.estimates(present)
+    except NotReady as reason:
+        text = str(reason)
+        return {}, Certainty(None, None, 0, text[0].upper() + text[1:]), None, None
+    answer = np.array([arm in front for arm in present])
+    shares, certainty = resample(estimates, answer, max_arms=definition.policy_options.get("max_arms"))
+    rehearsal = rehearse(definition, estimates, course.budget, rehearsals) if rehearsals else None
+    return dict(zip(present, shares.tolist(), strict=True)), certainty, rehearsal, estimates
+
+
+def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:
+    return {name: None if np.isnan(value) else float(value) for name, value in zip(metrics, values, strict=True)}
+
+
+def _notes(course: Course) -> Iterable[str]:
+    for arm, why in course.retired.items():
+        yield f"{course.definition.options[arm]!r} was retired: {why}"
+    if course.voided:
+        numbers = ", ".join(map(str, course.voided))
+        plural = "measurements" if len(course.voided) > 1 else "measurement"
+        yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
+    if len(course.definition.options) == 1:
+        yield "a single option is Pareto-optimal without any measurement."
+    elif course.policy.done:
+        for name, count in zip(course.definition.options, course.policy.counts, strict=True):
+            if count == 0 and course.definition.options.index(name) not in course.retired:
+                yield f"{name!r} has no measurement left; what was decided about it stands."
+    if course.kept:
+        yield f"{course.kept} more made than asked for: kept, and counted if their options become due."
+    if course.failed:
+        yield f"{course.failed} {'attempt' if course.failed == 1 else 'attempts'} to measure failed."
+    noise = course.noise()
+    for metric, name in enumerate(course.definition.metrics):
+        if noise[metric] == 0 and name not in course.definition.exact:
+            yield f"{name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
+
+
+def _surprises(definition: Definition, now: Snapshot, front: set[int], unbeaten: Iterable[int]) -> Iterable[str]:
+    """Where means as they are by now contradict what was decided: who dominated was retired, or means have moved since."""
+    for arm in unbeaten:
+        if now.counts[arm]:
+            name = definition.options[arm]
+            yield f"{name!r} was found to be dominated, and as measured by now no option of the answer dominates it."
+    answer = [arm for arm in sorted(front) if now.counts[arm]]
+    for arm, beats in zip(answer, _beats(now, answer, answer).T, strict=True):
+        if beats.any():
+            name, other = definition.options[arm], definition.options[answer[int(np.argmax(beats))]]
+            yield f"{name!r} was found to be Pareto-optimal, and as measured by now {other!r} dominates it."
