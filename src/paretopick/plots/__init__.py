@@ -1,0 +1,72 @@
+"""Pictures: a record and an Axes in, the Axes out. What is drawn has been computed before, without matplotlib.
+
+One look for all: colours that colour-blind readers can tell apart (Okabe and Ito, 2008), no chart junk, letters that can be read
+in print. Matplotlib is loaded when something is drawn; no window is opened and no global setting is touched::
+
+    from paretopick import plots
+
+    figure = plots.figure_of(study.result())                  # the picture that suits its number of metrics
+    plots.save(figure, Path("figures"), "front")              # front.png and front.pdf
+    html = plots.to_svg(figure, title="The options in both metrics")
+"""
+
+from paretopick.plots.curves import Line, log_rates, plan, shares
+from paretopick.plots.fronts import FrontData, arms, ellipse, front, staircase
+from paretopick.plots.outputs import save, to_svg
+from paretopick.plots.pairs import PairsData, pairs
+from paretopick.plots.parallel import ParallelData, parallel
+from paretopick.plots.pictures import figure_of, timeline_of
+from paretopick.plots.ranking import RankingData, ranking
+from paretopick.plots.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    LOOK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    YELLOW,
+    common_legend,
+    look,
+    new_figure,
+)
+from paretopick.plots.timeline import TimelineData, timeline
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "LOOK",
+    "ORANGE",
+    "PURPLE",
+    "SKY",
+    "VERMILION",
+    "YELLOW",
+    "FrontData",
+    "Line",
+    "PairsData",
+    "ParallelData",
+    "RankingData",
+    "TimelineData",
+    "arms",
+    "common_legend",
+    "ellipse",
+    "figure_of",
+    "front",
+    "log_rates",
+    "look",
+    "new_figure",
+    "pairs",
+    "parallel",
+    "plan",
+    "ranking",
+    "save",
+    "shares",
+    "staircase",
+    "timeline",
+    "timeline_of",
+    "to_svg",
+]

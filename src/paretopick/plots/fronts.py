@@ -1,0 +1,208 @@
+"""Options in two metrics: the Pareto front, what it dominates, and how sure the means are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, check_choice
+from paretopick.plots.labels import write_names
+from paretopick.plots.options import Limits, Options, limits
+from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, legend_above
+from paretopick.plots.texts import plain, short_names
+from paretopick.studies.verdicts import ParetoResult
+from paretopick.theory.dominance import pareto_mask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_NAMES = 30
+"""So many names find room beside their points."""
+
+RADIUS = math.sqrt(-2.0 * math.log(0.05))
+"""Square root of the 95% quantile of chi-square with two degrees of freedom: standard errors from a pair of means to its ellipse."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrontData:
+    """Options in two metrics, in their units, the most interesting first."""
+
+    labels: tuple[str, str]
+    """Of the axes: metrics and their goals."""
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """Of ``KINDS``."""
+    means: FloatArray
+    """``(n_options, 2)``"""
+    regions: tuple[FloatArray | None, ...]
+    """Of each option the outline of the 95% region of its pair of means, ``(2, n_corners)``; None if nobody knows."""
+    limits: tuple[Limits, Limits]
+    """Of the axes."""
+    stairs: FloatArray
+    """Outline of what the answer dominates, ``(2, n_corners)``, within the limits; empty with more than two metrics."""
+    settled: bool
+    """Whether the study is done."""
+    tags: tuple[str, ...]
+    """What is written beside the first points."""
+    notes: tuple[str, ...]
+    """What else one should know."""
+
+    @classmethod
+    def of(cls, result: ParetoResult, x: str | None = None, y: str | None = None) -> FrontData:
+        """Returns what there is to be drawn of a result.
+
+        Args:
+            result: with at least two metrics.
+            x: the metric from left to right; by default the first.
+            y: the metric upwards; by default the second.
+        """
+        first, second, *_ = (*result.metrics, "", "")
+        metrics = tuple(
+            check_choice(name, result.metrics, "metric")
+            for name in (x if x is not None else first, y if y is not None else second)
+        )
+        options = Options.of(result, metrics)
+        means, goals = options.means, tuple(result.metrics[name] for name in metrics)
+        rho = _correlation(result, *metrics)
+        regions = tuple(ellipse(*row, rho) for row in zip(means, options.errors, strict=True))
+        reach = [np.hstack([means.T, *(region for region in regions if region is not None)])[d] for d in range(2)]
+        frame = (limits(means[:, 0], reach[0]), limits(means[:, 1], reach[1]))
+        answer = means[[kind in ("pareto", "guess") for kind in options.kinds]]
+        two = len(result.metrics) == 2
+        n_named = options.n_named(MOST_NAMES)
+        return cls(
+            labels=(axis_label(metrics[0], goals[0]), axis_label(metrics[1], goals[1])),
+            names=options.names,
+            kinds=options.kinds,
+            means=means,
+            regions=regions,
+            limits=frame,
+            stairs=staircase(answer, goals, within=frame) if two else np.empty((2, 0)),
+            settled=result.done,
+            tags=short_names(options.names[:n_named]),
+            notes=(*options.unnamed_note(n_named), *options.notes),
+        )
+
+
+def front(axes: Axes, record: FrontData) -> Axes:
+    """Draws options in two metrics, with 95% ellipses, the staircase of what the answer dominates, names and a legend.
+
+    Names are put where there is room in the figure as it is now: draw them last.
+    """
+    scatter(axes, record)
+    legend_above(axes, kind_handles(record.kinds))
+    write_names(axes, record.means[: len(record.tags)], record.tags, _colours(record), record.means)
+    return axes
+
+
+def scatter(axes: Axes, record: FrontData) -> Axes:
+    """Draws all of a front but its names."""
+    from matplotlib.patches import Polygon
+
+    if record.stairs.size:
+        dash = "-" if record.settled else "--"
+        axes.fill(*record.stairs, color=BLUE, alpha=0.045, linewidth=0, zorder=0.5)
+        axes.plot(*record.stairs[:, 1:-1], color=BLUE, linestyle=dash, linewidth=0.9, alpha=0.6, zorder=1.5)
+    faint = 1.0 if len(record.names) <= MOST_NAMES else 0.5
+    for kind, region in zip(record.kinds, record.regions, strict=True):
+        if region is not None:
+            strong = kind in ("pareto", "guess")
+            colour = KINDS[kind].colour
+            patch = Polygon(region.T, closed=True, facecolor=colour, edgecolor="none", alpha=(0.14 if strong else 0.07) * faint)
+            outline = Polygon(
+                region.T, closed=True, fill=False, edgecolor=colour, linewidth=0.6, alpha=(0.6 if strong else 0.3) * faint
+            )
+            for one in (patch, outline):
+                axes.add_patch(one)
+    for order, (name, kind) in enumerate(KINDS.items()):
+        chosen = record.means[[one == name for one in record.kinds]]
+        if len(chosen):
+            axes.plot(*chosen.T, **kind.style, zorder=3 - 0.1 * order)
+    axes.set(xlim=record.limits[0], ylim=record.limits[1])
+    axes.set_xlabel(record.labels[0], **plain(record.labels[0]))
+    axes.set_ylabel(record.labels[1], **plain(record.labels[1]))
+    return axes
+
+
+def arms(
+    axes: Axes, means: FloatArray, *, names: Sequence[str] = (), labels: Sequence[str] = ("objective 1", "objective 2")
+) -> Axes:
+    """Draws arms in two objectives: the optimal ones in colour above the staircase of what they dominate, the others in grey."""
+    optimal = pareto_mask(means)
+    axes.plot(*staircase(means[optimal]), color=BLUE, linewidth=0.8, alpha=0.6)
+    axes.plot(*means[~optimal].T, "o", color=GREY, markersize=3, label=f"dominated ({int((~optimal).sum())})")
+    axes.plot(*means[optimal].T, "D", color=BLUE, markersize=4.5, label=f"Pareto-optimal ({int(optimal.sum())})")
+    for name, point in zip(names, means, strict=False):
+        axes.annotate(name, point, textcoords="offset points", xytext=(5, 4), fontsize=8, **plain(name))
+    axes.set_xlabel(labels[0], **plain(labels[0]))
+    axes.set_ylabel(labels[1], **plain(labels[1]))
+    return axes
+
+
+def ellipse(mean: FloatArray, errors: FloatArray, correlation: float) -> FloatArray | None:
+    """Returns the outline of the 95% region of a pair of means, ``(2, n_corners)``; None without standard errors.
+
+    All points m with (m - mean)' C^-1 (m - mean) = 5.99, where C is the covariance of the two means; as if C were known, which
+    makes the region too small for a handful of measurements. It is a line where one metric is exact, and None where both are.
+    """
+    if not np.isfinite(errors).all() or not errors.any():
+        return None
+    angles = np.linspace(0.0, 2.0 * np.pi, 61)
+    u, v = np.cos(angles), np.sin(angles)
+    return np.array(
+        (
+            mean[0] + RADIUS * errors[0] * u,
+            mean[1] + RADIUS * errors[1] * (correlation * u + math.sqrt(1.0 - correlation**2) * v),
+        )
+    )
+
+
+def staircase(
+    points: FloatArray, goals: Sequence[str] = ("max", "max"), *, within: tuple[Limits, Limits] | None = None
+) -> FloatArray:
+    """Returns the corners of the staircase between what a front dominates and the rest, ``(2, n_corners)``.
+
+    Points that others of them dominate are passed over. The stairs go from the point that is worst in the first objective to the
+    one that is best in it.
+
+    Args:
+        points: ``(n_points, 2)``
+        goals: "min" or "max" for each objective.
+        within: limits of the axes. Then it is the outline of all that is dominated within them, as a polygon that begins and
+            ends in their worst corner.
+
+    >>> staircase(np.array([[1.0, 3.0], [2.0, 2.0]])).T.tolist()
+    [[1.0, 3.0], [1.0, 2.0], [2.0, 2.0]]
+    >>> staircase(np.array([[1.0, 3.0]]), ("min", "max"), within=((0.0, 4.0), (0.0, 4.0))).T.tolist()
+    [[4.0, 0.0], [4.0, 3.0], [1.0, 3.0], [1.0, 0.0], [4.0, 0.0]]
+    """
+    if not len(points):
+        return np.empty((2, 0))
+    signs = np.array([1.0 if goal == "max" else -1.0 for goal in goals])
+    best = points[pareto_mask(points * signs)] * signs
+    best = best[np.lexsort((-best[:, 1], best[:, 0]))]
+    corners = [best[0]]
+    for left, right in itertools.pairwise(best):
+        corners += [np.array((left[0], right[1])), right]
+    stairs = np.array(corners)
+    if within is not None:
+        worst = np.array([min(sign * np.array(ends)) for sign, ends in zip(signs, within, strict=True)])
+        stairs = np.vstack([worst, (worst[0], best[0, 1]), stairs, (best[-1, 0], worst[1]), worst])
+    return np.asarray((stairs * signs).T + 0.0)  # not -0.0
+
+
+def _correlation(result: ParetoResult, x: str, y: str) -> float:
+    """Between two metrics; 0 as long as nobody knows."""
+    if result.correlation is None:
+        return 0.0
+    names = list(result.metrics)
+    return float(np.clip(result.correlation[names.index(x)][names.index(y)], -1.0, 1.0))
+
+
+def _colours(record: FrontData) -> list[str]:
+    return [KINDS[kind].colour if kind != "dominated" else "#555555" for kind in record.kinds[: len(record.tags)]]

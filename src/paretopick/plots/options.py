@@ -1,0 +1,116 @@
+"""The options of a result as arrays: what all pictures of a study begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, IntArray
+from paretopick.plots.style import KINDS
+from paretopick.plots.texts import legible, several, shortened
+from paretopick.studies.verdicts import OptionVerdict, ParetoResult
+
+Limits = tuple[float, float]
+
+MOST_BEYOND = 0.8
+"""Errors may widen an axis by so much of what the means need, on each side; one wild option must not hide the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The options that were measured, by kind, the most probably optimal first; and the names of the others."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """Of ``KINDS``."""
+    counts: IntArray
+    means: FloatArray
+    """``(n_options, n_metrics)``, in the units of the metrics."""
+    errors: FloatArray
+    """Standard errors of the means, NaN where nobody knows."""
+    unmeasured: tuple[str, ...]
+
+    @classmethod
+    def of(cls, result: ParetoResult, metrics: Sequence[str]) -> Options:
+        """Returns the options of a result in some of its metrics."""
+        kinds = {verdict.option: kind_of(verdict, result) for verdict in result.options}
+        ranks = {name: rank for rank, name in enumerate(KINDS)}
+        rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(row.probability or 0.0)))
+        means, errors = (_table(rows, metrics, what) for what in ("means", "standard_errors"))
+        known = np.isfinite(means).all(axis=1)
+        there = [row for row, is_known in zip(rows, known, strict=True) if is_known]
+        return cls(
+            names=tuple(row.option for row in there),
+            kinds=tuple(kinds[row.option] for row in there),
+            counts=np.array([row.measurements for row in there], dtype=np.int64),
+            means=means[known],
+            errors=errors[known],
+            unmeasured=tuple(row.option for row, is_known in zip(rows, known, strict=True) if not is_known),
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Who is not in the picture."""
+        return (f"Not measured: {several(self.unmeasured)}.",) if self.unmeasured else ()
+
+    def n_named(self, most: int) -> int:
+        """Returns how many are named, the first ones: all if there is room, or else those that may be Pareto-optimal."""
+        if len(self.names) <= most:
+            return len(self.names)
+        return min(most, sum(kind in ("pareto", "guess", "undecided") for kind in self.kinds))
+
+    def unnamed_note(self, n_named: int) -> tuple[str, ...]:
+        """Returns who has no name in the picture."""
+        if n_named == len(self.names):
+            return ()
+        candidates = sum(kind in ("pareto", "guess", "undecided") for kind in self.kinds)
+        if n_named == candidates:
+            return ("Named are the Pareto-optimal and the undecided options.",)
+        return (f"Named are {n_named} of the {candidates} Pareto-optimal and undecided options, the most probably optimal ones.",)
+
+
+def kind_of(verdict: OptionVerdict, result: ParetoResult) -> str:
+    """Returns the kind of an option: its status, or that it is undecided and yet in the best guess."""
+    return "guess" if verdict.status == "undecided" and verdict.option in result.pareto else verdict.status
+
+
+def limits(means: FloatArray, reach: FloatArray) -> Limits:
+    """Returns the ends of an axis: room for all means and a margin, and for errors as far as they do not dwarf the means.
+
+    Args:
+        means: of all options.
+        reach: what should be seen besides: ends of errors.
+
+    >>> limits(np.array([0.0, 10.0]), np.array([-1.0, 500.0]))
+    (-2.14, 19.14)
+    """
+    if not len(means):
+        return (0.0, 1.0)
+    low, high = float(means.min()), float(means.max())
+    beyond = MOST_BEYOND * (high - low)
+    if high - low <= 1e-9 * max(abs(low), abs(high)):  # all alike: their errors say what is much, or else their size
+        beyond = np.inf
+    ends = np.array([max(reach.min(initial=low), low - beyond), min(reach.max(initial=high), high + beyond)])
+    width = ends[1] - ends[0]
+    if width <= 1e-9 * np.abs(ends).max():
+        return (low - (0.1 * abs(low) or 1.0), high + (0.1 * abs(high) or 1.0))
+    return (float(ends[0] - 0.06 * width), float(ends[1] + 0.06 * width))
+
+
+def headline(result: ParetoResult) -> str:
+    """Returns the title of a picture: the study, how many are Pareto-optimal, and what that rests on."""
+    name, n, many = shortened(legible(result.study), 40), len(result.pareto), len(result.options)
+    of = f"{n} of {many} {'option' if many == 1 else 'options'}"
+    if result.done:
+        return f"{name}: {of} Pareto-optimal, {result.used:,} measurements"
+    return f"{name}: best guess so far, {of}, after {result.used:,} of {result.budget:,} measurements"
+
+
+def _table(rows: Sequence[OptionVerdict], metrics: Sequence[str], what: str) -> FloatArray:
+    """Means or standard errors by option and metric, NaN where there is none."""
+    values = [[getattr(row, what).get(name) for name in metrics] for row in rows]
+    return np.array([[np.nan if value is None else value for value in row] for row in values], dtype=np.float64).reshape(
+        len(rows), len(metrics)
+    )

@@ -1,0 +1,98 @@
+"""Options in every pair of three or four metrics."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from paretopick.plots.fronts import FrontData, scatter
+from paretopick.plots.labels import write_names
+from paretopick.plots.options import Options
+from paretopick.plots.style import BLACK, KINDS, kind_handles, legend
+from paretopick.plots.texts import plain, short_names
+from paretopick.studies.verdicts import ParetoResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_NUMBERS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class PairsData:
+    """Options in every pair of metrics; those of the answer have numbers, which the names explain."""
+
+    panels: dict[tuple[int, int], FrontData]
+    """By row and column of the lower triangle; the same numbers in all."""
+    names: tuple[str, ...]
+    """Of number 1, 2, ..."""
+    n_metrics: int
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, result: ParetoResult) -> PairsData:
+        """Returns what there is to be drawn of a result with at least three metrics."""
+        metrics = list(result.metrics)
+        options = Options.of(result, metrics)
+        answer = sum(kind in ("pareto", "guess") for kind in options.kinds)
+        n = min(answer, MOST_NUMBERS)
+        panels = {
+            (y - 1, x): replace(
+                FrontData.of(result, metrics[x], metrics[y]), tags=tuple(str(number) for number in range(1, n + 1)), notes=()
+            )
+            for x, y in itertools.combinations(range(len(metrics)), 2)
+        }
+        left_out = (f"Numbers are on {n} of {answer} Pareto-optimal options, the most probable ones.",) if n < answer else ()
+        return cls(panels, short_names(options.names[:n]), len(metrics), (*left_out, *options.notes))
+
+
+def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
+    """Draws a panel for each pair of metrics, and in the free corner who has which number.
+
+    Args:
+        axes: of a square of panels, one row and column less than there are metrics, row by row.
+        record: what to draw.
+    """
+    side = record.n_metrics - 1
+    for (row, column), panel in record.panels.items():
+        one = scatter(axes[row * side + column], panel)
+        one.label_outer()
+    for row, column in itertools.product(range(side), repeat=2):
+        if column > row:
+            axes[row * side + column].axis("off")
+    figure = axes[0].get_figure(root=True)
+    assert figure is not None
+    _explain(axes[1], record)
+    figure.draw_without_rendering()
+    for (row, column), panel in record.panels.items():
+        named = panel.means[: len(panel.tags)]
+        colours = [KINDS[kind].colour for kind in panel.kinds[: len(named)]]
+        write_names(axes[row * side + column], named, panel.tags, colours, panel.means, size=7, laid_out=True)
+    return axes
+
+
+def _explain(corner: Axes, record: PairsData) -> None:
+    """Writes kinds and numbers into the free corner: points below its upper left end."""
+    kinds = next(iter(record.panels.values())).kinds
+    entries = kind_handles(kinds)
+    if entries:
+        legend(corner, entries, loc="upper left", borderaxespad=0, handletextpad=0.4)
+    top = 13.5 * len(entries) + 8
+    rows = -(-len(record.names) // 2) if len(record.names) > 12 else max(len(record.names), 1)
+    for i, name in enumerate(record.names):
+        column, row = divmod(i, rows)
+        text = f"{i + 1}  {name}"
+        corner.annotate(
+            text,
+            (0, 1),
+            (4 + 118 * column, -top - 10.2 * row),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="top",
+            fontsize=7,
+            color=BLACK,
+            annotation_clip=False,
+            **plain(text),
+        ).set_in_layout(False)

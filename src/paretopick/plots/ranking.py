@@ -1,0 +1,82 @@
+"""Options by a single metric, with 95% intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paretopick._arrays import FloatArray
+from paretopick.plots.options import Limits, Options, limits
+from paretopick.plots.style import KINDS, axis_label, kind_handles, legend_above
+from paretopick.plots.texts import plain, short_names
+from paretopick.studies.verdicts import ParetoResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ROWS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class RankingData:
+    """Options sorted by the mean of a metric, the best first."""
+
+    label: str
+    """Of the axis: the metric and its goal."""
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """Of ``KINDS``."""
+    means: FloatArray
+    intervals: FloatArray
+    """95%, ``(n_options, 2)``, by Student's t; NaN where nobody knows."""
+    limits: Limits
+    all_kinds: tuple[str, ...]
+    """Of all options that were measured, also those that find no room."""
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, result: ParetoResult, metric: str | None = None) -> RankingData:
+        """Returns what there is to be drawn of a result.
+
+        Args:
+            result: of a study.
+            metric: by default the first.
+        """
+        from scipy.stats import t
+
+        name = next(iter(result.metrics)) if metric is None else metric
+        options = Options.of(result, [name])
+        goal, means, errors = result.metrics[name], options.means[:, 0], options.errors[:, 0]
+        best = np.argsort(-means if goal == "max" else means, kind="stable")[:MOST_ROWS]
+        half = errors * np.where(errors > 0, t.ppf(0.975, np.maximum(options.counts - 1, 1)), 0.0)
+        intervals = np.column_stack((means - half, means + half))
+        n, shown = len(means), len(best)
+        return cls(
+            label=axis_label(name, goal),
+            names=short_names([options.names[i] for i in best], 32),
+            kinds=tuple(options.kinds[i] for i in best),
+            means=means[best],
+            intervals=intervals[best],
+            limits=limits(means[best], intervals[best][np.isfinite(intervals[best])]),
+            all_kinds=options.kinds,
+            notes=(*((f"The best {shown} of {n} options that were measured.",) if shown < n else ()), *options.notes),
+        )
+
+
+def ranking(axes: Axes, record: RankingData) -> Axes:
+    """Draws options from the best to the worst, a row each, with 95% intervals."""
+    rows = np.arange(len(record.names))
+    for row, kind, mean, interval in zip(rows, record.kinds, record.means, record.intervals, strict=True):
+        look = KINDS[kind]
+        if np.isfinite(interval).all():
+            axes.plot(interval, (row, row), color=look.colour, linewidth=1.2, alpha=0.7 * look.alpha, solid_capstyle="butt")
+        axes.plot(mean, row, **look.style, zorder=3)
+    axes.set_yticks(rows, labels=record.names, **plain(*record.names))
+    axes.set(xlim=record.limits, ylim=(max(len(rows), 1) - 0.4, -0.6))
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(record.label, **plain(record.label))
+    if record.all_kinds:
+        legend_above(axes, kind_handles(record.all_kinds))
+    return axes

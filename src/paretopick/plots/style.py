@@ -1,0 +1,149 @@
+"""The one look of all pictures: colours, letters, figures and their legends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from paretopick.plots.texts import FONT, legible, plain, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+
+BLACK, GREY = "#000000", "#7f7f7f"
+ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = "#e69f00", "#56b4e9", "#009e73", "#d4b600", "#0072b2", "#d55e00", "#cc79a7"
+"""Okabe and Ito's colours; the yellow is a little darker, to be seen on white."""
+
+LOOK: dict[str, Any] = {
+    "font.family": FONT,
+    "font.size": 9,
+    "text.usetex": False,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e5e5e5",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 110,
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How options of one kind are drawn."""
+
+    label: str
+    colour: str
+    marker: str
+    size: float
+    filled: bool = True
+    alpha: float = 1.0
+
+    @property
+    def style(self) -> dict[str, Any]:
+        """Properties of a line that draws the points."""
+        face = self.colour if self.filled else "white"
+        return {
+            "color": self.colour,
+            "marker": self.marker,
+            "markersize": self.size,
+            "markerfacecolor": face,
+            "markeredgewidth": 0.9,
+            "alpha": self.alpha,
+            "linestyle": "none",
+        }
+
+
+KINDS = {
+    "pareto": Kind("Pareto-optimal", BLUE, "D", 5.0),
+    "guess": Kind("undecided, in the best guess", "#c27c00", "s", 4.8),
+    "undecided": Kind("undecided", "#c27c00", "s", 4.4, filled=False),
+    "dominated": Kind("dominated", GREY, "o", 3.4),
+    "retired": Kind("retired", GREY, "x", 4.2, alpha=0.55),
+}
+"""What an option can be, the most interesting first. The orange is darker than Okabe and Ito's, to be read as letters, too."""
+
+
+def look() -> AbstractContextManager[None]:
+    """Returns the context in which to make and to save figures."""
+    import matplotlib
+
+    return matplotlib.rc_context(cast(Any, LOOK))
+
+
+def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float], **options: Any) -> tuple[Figure, list[Axes]]:
+    """Returns a figure of so many inches and its axes, row by row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
+    return figure, list(axes.ravel())
+
+
+def axis_label(metric: str, goal: str) -> str:
+    """Returns what an axis says about its metric.
+
+    >>> axis_label("seconds", "min")
+    'seconds (small is good)'
+    """
+    return f"{shortened(legible(metric), 48)} ({'small' if goal == 'min' else 'large'} is good)"
+
+
+def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:
+    """Returns the kinds that are there with their labels, such as ``dominated (3)``, in the order of ``KINDS``."""
+    return [(f"{kind.label} ({kinds.count(name)})", kind) for name, kind in KINDS.items() if name in kinds]
+
+
+def legend(axes: Axes, entries: Iterable[tuple[str, Any]], **options: Any) -> Legend:
+    """Draws a legend that shows labels as they are; matplotlib would hide those that begin with an underscore."""
+    labels, handles = zip(*entries, strict=True)
+    made = axes.legend(handles, [f"{i}" for i in range(len(labels))], **options)
+    for text, label in zip(made.get_texts(), labels, strict=True):
+        text.set(text=label, **plain(label))
+    return made
+
+
+def legend_above(axes: Axes, entries: Iterable[tuple[str, Any]], *, columns: int = 4) -> Legend:
+    """Draws a legend above the axes, where it hides nothing."""
+    place = {"loc": "lower left", "bbox_to_anchor": (-0.01, 1.0), "borderaxespad": 0.2}
+    return legend(axes, entries, ncols=columns, handletextpad=0.4, columnspacing=1.2, **place)
+
+
+def kind_handles(kinds: Sequence[str]) -> list[tuple[str, Any]]:
+    """Returns what the legend says about the kinds that are there."""
+    from matplotlib.lines import Line2D
+
+    return [(label, Line2D([], [], **kind.style)) for label, kind in counted(kinds)]
+
+
+def write_title(figure: Figure, title: str) -> None:
+    """Writes what is to be seen above a figure, from the left."""
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, **plain(title))
+
+
+def write_notes(figure: Figure, notes: Sequence[str]) -> None:
+    """Writes what else one should know below a figure, one small line each."""
+    if notes:
+        text = "\n".join(notes)
+        figure.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555", **plain(text))
+
+
+def common_legend(figure: Figure, axes: Iterable[Axes], *, columns: int) -> None:
+    """Puts one legend for several axes below them, each label once."""
+    entries: dict[str, Any] = {}
+    for one in axes:
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries)))

@@ -1,0 +1,177 @@
+"""The course of a study: who was measured until which round, how often, and what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paretopick._arrays import BoolArray, IntArray
+from paretopick.plots.options import kind_of
+from paretopick.plots.style import KINDS, counted, kind_handles, legend_above
+from paretopick.plots.texts import plain, short_names
+from paretopick.studies.verdicts import ParetoResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ROWS = 60
+"""So many options have a row each; of more there is a summary."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimelineData:
+    """How long and how often each option was measured, in the order of ``ParetoResult.ranked``."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """Of ``KINDS``."""
+    last_round: IntArray
+    """In which each option was still in."""
+    left: BoolArray
+    """Whether it is out, be it in the last round."""
+    measurements: IntArray
+    n_rounds: int
+    """So far."""
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, result: ParetoResult) -> TimelineData:
+        """Returns what there is to be drawn of a result."""
+        rows = result.ranked()
+        measurements = np.array([row.measurements for row in rows], dtype=np.int64)
+        many = len(rows) > MOST_ROWS
+        spent = (
+            f"Measurements of an option: {measurements.min():,} to {measurements.max():,}, median {np.median(measurements):,.0f}."
+        )
+        return cls(
+            names=short_names([row.option for row in rows], 32),
+            kinds=tuple(kind_of(row, result) for row in rows),
+            last_round=np.array([row.left_in_round or result.round for row in rows], dtype=np.int64),
+            left=np.array([result.done or row.left_in_round is not None for row in rows]),
+            measurements=measurements,
+            n_rounds=result.round,
+            notes=(spent,) if many else (),
+        )
+
+    @property
+    def by_rounds(self) -> bool:
+        """Whether anybody left before the end, of themselves; else rounds say nothing, and measurements are drawn."""
+        retired = np.array([kind == "retired" for kind in self.kinds])
+        return bool((self.last_round < self.n_rounds)[~retired].any())
+
+    def after_each_round(self) -> dict[str, IntArray]:
+        """Returns how many were out by kind, and how many still in, after round 0, 1, ..., ``n_rounds``."""
+        rounds = np.arange(self.n_rounds + 1)
+        out = {}
+        for name in KINDS:
+            mine = self.left & np.array([kind == name for kind in self.kinds])
+            out[name] = np.asarray((self.last_round[mine] <= rounds[:, None]).sum(axis=1))
+        return {**out, "active": len(self.names) - sum(out.values(), np.zeros(len(rounds), dtype=np.int64))}
+
+
+def timeline(axes: Axes, record: TimelineData) -> Axes:
+    """Draws a row for each option with its rounds, or with its measurements if nobody leaves before the end; of many a summary."""
+    many = len(record.names) > MOST_ROWS
+    if record.by_rounds:
+        return _stacks(axes, record) if many else _lanes(axes, record)
+    return _columns(axes, record) if many else _bars(axes, record)
+
+
+def figure_size(record: TimelineData) -> tuple[float, float]:
+    """Returns inches that suit the number of rows."""
+    n = len(record.names)
+    return (7.0, 3.6) if n > MOST_ROWS else (6.8, 1.3 + 0.17 * max(n, 3))
+
+
+def _lanes(axes: Axes, record: TimelineData) -> Axes:
+    for row, (kind, last, left) in enumerate(zip(record.kinds, record.last_round, record.left, strict=True)):
+        look = KINDS[kind]
+        axes.plot((0, last), (row, row), color=look.colour, linewidth=2.2, alpha=0.4 * look.alpha, solid_capstyle="butt")
+        if left:
+            axes.plot(last, row, **look.style, clip_on=False, zorder=3)
+        else:  # goes on
+            axes.plot(last, row, color=look.colour, marker=">", markersize=5, linestyle="none", clip_on=False, zorder=3)
+    axes.set(xlim=(0, record.n_rounds))
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("rounds in which the option was measured")
+    return _rows(axes, record)
+
+
+def _bars(axes: Axes, record: TimelineData) -> Axes:
+    colours = [KINDS[kind].colour for kind in record.kinds]
+    bars = axes.barh(np.arange(len(record.names)), record.measurements, height=0.62, color=colours)
+    for bar, kind in zip(bars, record.kinds, strict=True):
+        bar.set_alpha(0.45 if kind in ("dominated", "retired") else 0.8)
+    axes.set_xlim(0, max(int(record.measurements.max(initial=0)), 1))
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("measurements")
+    return _rows(axes, record)
+
+
+def _rows(axes: Axes, record: TimelineData) -> Axes:
+    """Names on the left, numbers of measurements on the right."""
+    rows = np.arange(len(record.names))
+    axes.set_yticks(rows, labels=record.names, fontsize=8, **plain(*record.names))
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "annotation_clip": False}
+    widest = max(len(f"{count:,}") for count in record.measurements)
+    for row, count in zip(rows, record.measurements, strict=True):
+        axes.annotate(f"{count:,}", (1, row), (10 + 5.2 * widest, 0), ha="right", va="center", fontsize=8, **place)
+    if record.by_rounds:
+        axes.annotate(
+            "measurements",
+            (1, 1),
+            (10 + 5.2 * widest, 2),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=7.5,
+        )
+    legend_above(axes, kind_handles(record.kinds))
+    return axes
+
+
+def _stacks(axes: Axes, record: TimelineData) -> Axes:
+    from matplotlib.patches import Patch
+
+    out = record.after_each_round()
+    order = ["pareto", "guess", "undecided", "active", "retired", "dominated"]
+    colours = {
+        **{name: kind.colour for name, kind in KINDS.items()},
+        "active": "#f3dfb5",
+        "dominated": "#b5b5b5",
+        "retired": "#dddddd",
+    }
+    labels = {**{name: kind.label for name, kind in KINDS.items()}, "active": "still measured"}
+    rounds = np.arange(record.n_rounds + 1)
+    bottom = np.zeros(len(rounds))
+    entries = []
+    for name in order:
+        if out[name].any():
+            axes.fill_between(rounds, bottom, bottom + out[name], step="mid", color=colours[name], linewidth=0)
+            bottom = bottom + out[name]
+            entries.append((f"{labels[name]} ({out[name][-1]})", Patch(color=colours[name])))
+    axes.set(xlim=(0, record.n_rounds), ylim=(0, len(record.names)))
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("after round")
+    axes.set_ylabel("options")
+    legend_above(axes, entries)
+    return axes
+
+
+def _columns(axes: Axes, record: TimelineData) -> Axes:
+    from matplotlib.patches import Patch
+
+    order = np.argsort(-record.measurements, kind="stable")
+    colours = [KINDS[record.kinds[i]].colour for i in order]
+    axes.bar(np.arange(1, len(order) + 1), record.measurements[order], width=1.0, color=colours, linewidth=0)
+    axes.set(xlim=(0.5, len(order) + 0.5))
+    axes.set_xlabel("options, the most measured first")
+    axes.set_ylabel("measurements")
+    legend_above(axes, [(label, Patch(color=kind.colour)) for label, kind in counted(record.kinds)])
+    return axes
