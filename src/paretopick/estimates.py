@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,6 +97,20 @@ class Estimates:
         located = np.where(self.binary, (self.means * counts + 0.5) / (counts + 1), self.means)
         widths = np.where(self.binary, _spread_of_chances(located) / np.sqrt(counts + 2), self.stds / np.sqrt(counts))
         return located, self.correlation * widths[:, :, None] * widths[:, None, :]
+
+
+def estimate_tables(tables: Sequence[FloatArray], *, exact: BoolArray, signs: FloatArray) -> Estimates:
+    """Returns what measurements say about the means, from all of them: ``(n_measurements, n_metrics)`` for each option."""
+    means = np.array([table.mean(axis=0) for table in tables])
+    apart = [table - mean for table, mean in zip(tables, means, strict=True)]
+    return estimate(
+        np.array([len(table) for table in tables]),
+        means,
+        np.array([deviations.T @ deviations for deviations in apart]),
+        binary=np.all([np.isin(table, (0.0, 1.0)).all(axis=0) for table in tables], axis=0),
+        exact=exact,
+        signs=signs,
+    )
 
 
 def estimate(

@@ -19,7 +19,9 @@ from paretopick.cli import (
     fail,
     import_,
     paper,
+    plan,
     release,
+    report,
     result,
     retire,
     run,
@@ -39,7 +41,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STUDIES = (run, create, ask, tell, fail, release, void, retire, extend, status, result, sheet, import_, export, delete)
+STUDIES = (
+    plan,
+    run,
+    create,
+    ask,
+    tell,
+    fail,
+    release,
+    void,
+    retire,
+    extend,
+    status,
+    result,
+    report,
+    sheet,
+    import_,
+    export,
+    delete,
+)
 RESEARCH = (demo, show, simulate, paper)
 for verb in (*STUDIES, *RESEARCH):
     app.command(verb.NAME, epilog=f"Example: {verb.EXAMPLE}")(verb.command)

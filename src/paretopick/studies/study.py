@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import check_integer, check_real
+from paretopick._arrays import FloatArray, check_integer, check_real
 from paretopick.errors import InvalidInput, MissingFile
 from paretopick.events import Event
+from paretopick.studies.certainty import study_scale
 from paretopick.studies.course import Course, ReplayNeeded
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
 from paretopick.studies.desk import Desk
@@ -22,6 +23,7 @@ from paretopick.studies.verdicts import ParetoResult
 from paretopick.studies.views import measurements, status
 
 if TYPE_CHECKING:
+    from paretopick.estimates import Estimates
     from paretopick.storage import Storage, StoredStudy, Transaction
 
 LEASE = 3600.0
@@ -329,6 +331,17 @@ class Study:
         check_integer(rehearsals, "rehearsals", minimum=0)
         with self._turn:
             return judge(self.name, self._now(), rehearsals=rehearsals)
+
+    def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
+        """Returns what is known about the means, of which options, and what the study divides its metrics by.
+
+        Retired options are left out. Raises ``NotReady`` if an option was not measured yet, or none was measured twice.
+        """
+        with self._turn:
+            course = self._now()
+            present = [arm for arm in range(len(self.options)) if arm not in course.retired]
+            estimates = course.estimates(present)
+            return estimates, tuple(self.options[arm] for arm in present), study_scale(self.definition, estimates)
 
     def status(self) -> dict[str, Any]:
         """Returns where the study stands, as JSON values."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from paretopick.errors import InvalidInput, MissingFile
+from paretopick.studies.definition import LARGEST_VALUE, check_name
 from paretopick.studies.study import Measurement, Study
 
 FORMATS = ("csv", "json", "parquet")
@@ -144,6 +145,36 @@ def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = Fa
     return Imported(len(read.told), len(read.failed), len(added), len(read.added) - len(added), read.empty)
 
 
+def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str]) -> dict[str, list[list[float]]]:
+    """Returns the measurements of every option in a table, in the order of the metrics; rows that an export voided are left out.
+
+    Args:
+        path: of a CSV file with a row for each measurement: its option (in the column ``option``, or else the first), and a
+            value for every metric.
+        metrics: names and goals.
+    """
+    table = read_table(path, expected=("option", *metrics))
+    _check_metrics(metrics, table)
+    key = "option" if "option" in table.columns else table.columns[0]
+    if key in metrics:
+        raise InvalidInput(f"{table.name} has no column that names the options; call it 'option'.")
+    measured: dict[str, list[list[float]]] = {}
+    for line, row in table.rows.items():
+        try:
+            values = _values(metrics, table, row)
+            if values is None or row.get("status", "told") not in ("", "told"):
+                continue
+            for name, value in values.items():
+                if not abs(value) <= LARGEST_VALUE:
+                    raise InvalidInput(f"metric {name!r} is {value:g}; expected a number within {LARGEST_VALUE:g}.")
+        except InvalidInput as problem:
+            raise InvalidInput(f"{table.name}, row {line}: {problem}") from None
+        measured.setdefault(check_name(row[key], "option"), []).append(list(values.values()))
+    if not measured:
+        raise InvalidInput(f"{table.name} has no measurements; give each a row.")
+    return measured
+
+
 class _Read:
     """What the rows of a table say."""
 
@@ -164,7 +195,8 @@ class _Read:
 
     def take(self, study: Study, table: Table, row: Mapping[str, str], line: int) -> None:
         """Reads one more row."""
-        number, values, why = _number(row), _values(study, table, row), row.get("failed", "")
+        number, given, why = _number(row), _values(study.metrics, table, row), row.get("failed", "")
+        values = None if given is None else study.definition.values(given)
         why = "" if why.casefold() in NO_FAILURE else why
         if row.get("study", study.name) not in ("", study.name):
             if "status" not in row:
@@ -197,14 +229,19 @@ class _Read:
             self.told[number] = values
 
 
-def _check_columns(study: Study, table: Table) -> None:
-    """Refuses a table without a metric, and a column that was meant to be one that matters."""
-    for name in study.metrics:
+def _check_metrics(metrics: Iterable[str], table: Table) -> None:
+    """Refuses a table without a metric, or whose numbers can be read in two ways."""
+    for name in metrics:
         if name not in table.columns:
             raise InvalidInput(f"{table.name} has no column {name!r}; it has {', '.join(map(repr, table.columns))}.")
-    cells = "".join(row[name] for row in table.rows.values() for name in study.metrics)
+    cells = "".join(row[name] for row in table.rows.values() for name in metrics)
     if table.decimal_comma and "," in cells and "." in cells:
         raise InvalidInput(f"{table.name} has numbers with a comma and numbers with a dot; which one marks decimals?")
+
+
+def _check_columns(study: Study, table: Table) -> None:
+    """Refuses a table without a metric, and a column that was meant to be one that matters."""
+    _check_metrics(study.metrics, table)
     known = {"number", "option", "round", "failed", "study", *study.metrics, *study.definition.settings[0]}
     for column in set(table.columns) - known:
         near = difflib.get_close_matches(column.lower(), {"number", "option", "failed"} - set(table.columns), n=1, cutoff=0.8)
@@ -221,7 +258,7 @@ def export(study: Study, form: str) -> bytes:
 
     An export has a column ``study``, so that its numbers are not taken for those of another one.
     """
-    rows = [{**row, "at": _time(row["at"]), "study": study.name} for row in study.measurements()]
+    rows = [{**row, "at": time_text(row["at"]), "study": study.name} for row in study.measurements()]
     columns = ["number", "option", "round", *study.metrics, "status", "why", "worker", "at", "study"]
     if form == "csv":
         return _csv(columns, [[row[name] for name in columns] for row in rows]).encode()
@@ -231,7 +268,7 @@ def export(study: Study, form: str) -> bytes:
             "definition": study.definition.to_dict(),
             "result": study.result().to_dict(),
             "measurements": rows,
-            "events": [{**event._asdict(), "at": _time(event.at)} for event in study.events()],
+            "events": [{**event._asdict(), "at": time_text(event.at)} for event in study.events()],
         }
         return (json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if form != "parquet":
@@ -292,9 +329,9 @@ def _number(row: Mapping[str, str]) -> int | None:
         raise InvalidInput(f"its number is {text!r}; it must be a whole number from a sheet, or empty.") from None
 
 
-def _values(study: Study, table: Table, row: Mapping[str, str]) -> list[float] | None:
+def _values(metrics: Iterable[str], table: Table, row: Mapping[str, str]) -> dict[str, float] | None:
     """The values of a row, None if it has none at all."""
-    cells = {name: row[name] for name in study.metrics}
+    cells = {name: row[name] for name in metrics}
     if not any(cells.values()):
         return None
     missing = [name for name, cell in cells.items() if not cell]
@@ -306,7 +343,7 @@ def _values(study: Study, table: Table, row: Mapping[str, str]) -> list[float] |
             values[name] = table.number(cell)
         except ValueError:
             raise InvalidInput(f"metric {name!r} is {cell!r}, which is not a number.") from None
-    return study.definition.values(values)
+    return values
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -317,5 +354,6 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-def _time(at: float) -> str:
+def time_text(at: float) -> str:
+    """A moment, in seconds since 1970, as people and spreadsheets read it."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")

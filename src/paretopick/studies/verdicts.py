@@ -12,7 +12,7 @@ from paretopick.studies.certainty import Certainty, Rehearsal
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.table import Table
+    from rich.console import Group
 
 STATUSES = ("pareto", "undecided", "dominated", "retired")
 """Every option has one of them; tables show them in this order."""
@@ -72,7 +72,11 @@ class ParetoResult:
         n = len(self.options)
         front = _listed(self.pareto)
         if not self.pareto:
-            return "Nobody can say yet which options are Pareto-optimal." if not self.done else "No option is left that was found to be Pareto-optimal."
+            return (
+                "Nobody can say yet which options are Pareto-optimal."
+                if not self.done
+                else "No option is left that was found to be Pareto-optimal."
+            )
         verb = "is" if len(self.pareto) == 1 else "are"
         if self.done:
             return f"Of {n} options, {front} {verb} Pareto-optimal."
@@ -135,17 +139,18 @@ class ParetoResult:
             raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
         return pd.DataFrame(self.table).set_index("option")
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
+        from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
         header, rows = self.cells()
-        table = Table(box=None, pad_edge=False, header_style="bold", caption=Text(str(self)), caption_justify="left")
+        table = Table(box=None, pad_edge=False, header_style="bold")
         for name in header:
-            table.add_column(Text(name), justify="left" if name in TEXTS else "right")
+            table.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name in ("option", "status"))
         for row in rows:
             table.add_row(*map(Text, row))
-        return table
+        return Group(table, Text(str(self)))
 
     def _repr_html_(self) -> str:
         return f"{self.to_html_table()}<p>{html.escape(str(self))}</p>"

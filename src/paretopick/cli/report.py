@@ -1,0 +1,75 @@
+"""``paretopick report``: one page about a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paretopick._arrays import check_choice
+from paretopick._files import write_whole
+from paretopick.cli.arguments import Json
+from paretopick.cli.output import check_target, print_json
+from paretopick.cli.studying import Name, Storage
+from paretopick.studies import Study
+
+NAME = "report"
+EXAMPLE = "paretopick report boosters -o report.html"
+FORMATS = ("html", "md")
+
+
+def command(
+    name: Name,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write.  [default: STUDY.html or STUDY.md]", show_default=False)
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="html, or md with its pictures beside it.  [default: as the file is called, or html]",
+            show_default=False,
+        ),
+    ] = None,
+    rehearsals: Annotated[int, typer.Option(help="How often to simulate the same study at the means as measured.")] = 500,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not a report.")] = False,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Write a report: the answer in one sentence, pictures, how sure it is, how it was measured, and how to do it again.
+
+    One HTML file that needs nothing else, at any time of a study. A report that is there already is replaced.
+    """
+    from paretopick.report import MARK, make_report, to_html, to_markdown, write_pictures
+
+    chosen = check_choice(form or _format_of(out), FORMATS, "format")
+    path = out if out is not None else Path(f"{name.replace('/', '-')}.{chosen}")
+    check_target(path, force=force or _is_report(path, MARK))
+    made = make_report(Study.open(name, storage=storage), rehearsals=rehearsals)
+    written = [path]
+    if chosen == "html":
+        write_whole(path, to_html(made).encode())
+    else:
+        pictures = write_pictures(made, path)
+        write_whole(path, to_markdown(made, {key: file.name for key, file in pictures.items()}).encode())
+        written += pictures.values()
+    if as_json:
+        print_json({"study": name, "files": [str(file) for file in written], "answer": made.answer, "how_sure": made.how_sure})
+        return
+    print(made.answer)
+    print(made.how_sure)
+    print(f"Wrote the report to {' and '.join(map(str, written))}")
+
+
+def _format_of(out: Path | None) -> str:
+    return "md" if out is not None and out.suffix.lower() in (".md", ".markdown") else "html"
+
+
+def _is_report(path: Path, mark: str) -> bool:
+    """Whether a file was written by this command."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return mark in file.read(1000)
+    except (OSError, UnicodeDecodeError):
+        return False

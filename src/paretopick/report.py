@@ -1,0 +1,330 @@
+"""The report of a study: one page that says what was found, how sure that is, and how to do it again.
+
+What it says is put together once, as a ``Report``; ``to_html`` and ``to_markdown`` only write it down.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import platform
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import paretopick.studies.tables as tables
+from paretopick import plots
+from paretopick.studies import ParetoResult, Study
+from paretopick.studies.definition import Definition
+from paretopick.studies.verdicts import percent
+
+REHEARSALS = 500
+"""How often a study is simulated at the means as measured, unless told otherwise."""
+
+MARK = "<!-- report of paretopick -->"
+"""How a report is known, so that a new one may replace it."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report says, as texts."""
+
+    study: str
+    answer: str
+    how_sure: str
+    result: ParetoResult
+    certainty: tuple[str, ...]
+    """How sure, in sentences."""
+    facts: tuple[tuple[str, str], ...]
+    """How it was measured."""
+    incidents: tuple[tuple[str, ...], ...]
+    """Measurements that failed or were voided, and options that were retired: a header, and a row for each."""
+    repeat: str
+    """What to type to do it again."""
+    versions: str
+    written: str
+
+
+def make_report(study: Study, *, rehearsals: int = REHEARSALS) -> Report:
+    """Returns what a report says about a study, at any time.
+
+    Args:
+        study: done, or in progress.
+        rehearsals: how often to simulate it at the means as measured.
+    """
+    result, state, rows = study.result(rehearsals=rehearsals), study.status(), study.measurements()
+    return Report(
+        study=study.name,
+        answer=result.sentence,
+        how_sure=_how_sure(result),
+        result=result,
+        certainty=tuple(_certainty(result)),
+        facts=tuple(_facts(study.definition, result, state, rows)),
+        incidents=tuple(_incidents(study.definition, rows, state)),
+        repeat=repeat(study.name, study.definition, result.budget),
+        versions=f"paretopick {version('paretopick')}, Python {platform.python_version()}, NumPy {version('numpy')}, "
+        f"{platform.system()} {platform.machine()}",
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+
+
+def _how_sure(result: ParetoResult) -> str:
+    """In one sentence."""
+    if result.certainty.probability is None:
+        return f"How sure that is, the measurements cannot say: {_lower(result.certainty.how)}"
+    weakest = min((row for row in result.options if row.option in result.pareto), key=_chance, default=None)
+    text = f"This set is right with probability {percent(result.certainty.probability)}"
+    if weakest is None or weakest.probability is None or len(result.pareto) == 1:
+        return f"{text}."
+    return f"{text}; the least certain of it is {weakest.option} ({percent(weakest.probability)})."
+
+
+def _chance(row: Any) -> float:
+    return 1.0 if row.probability is None else float(row.probability)
+
+
+def _certainty(result: ParetoResult) -> Iterable[str]:
+    yield result.certainty.how
+    if result.certainty.interval is not None and result.certainty.draws:
+        low, high = result.certainty.interval
+        yield (
+            f"That is {percent(result.certainty.probability)}, with a 95% interval from {low:.1%} to {high:.1%} that comes from the "
+            "number of draws alone."
+        )
+        yield (
+            "P(optimal) in the table is the share of these draws in which an option is Pareto-optimal. In thousands of simulated "
+            "studies whose truth was known, options and answers were right about as often as these numbers say."
+        )
+    if result.rehearsal is not None:
+        low, high = result.rehearsal.interval
+        yield (
+            f"{result.rehearsal.how} That is {result.rehearsal.rate:.0%} ({low:.0%} to {high:.0%}), and not the probability that this "
+            "study is right: near ties look further apart in measured means than they are, so that it is too high as a rule."
+        )
+
+
+def _facts(
+    definition: Definition, result: ParetoResult, state: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> Iterable[tuple[str, str]]:
+    goals = {"min": "small is good", "max": "large is good"}
+    for name, goal in definition.metrics.items():
+        yield f"metric {name}", goals[goal] + (", exact" if name in definition.exact else "")
+    yield "options", f"{len(definition.options):,}"
+    yield "measurements", f"{result.used:,} of a budget of {result.budget:,}"
+    options = "".join(f", {key}={json.dumps(value)}" for key, value in definition.policy_options.items())
+    yield "policy", f"{definition.policy}{options}"
+    if state["rounds"]:
+        yield "rounds", f"{state['rounds']:,}" if result.done else f"in round {state['round']:,} of {state['rounds']:,}"
+    yield "metrics compared", _scale(definition)
+    if definition.command:
+        yield "measured by", shlex.join(definition.command) if len(definition.command) > 1 else definition.command[0]
+    if rows:
+        yield "first and last", f"{_time(min(row['at'] for row in rows))} to {_time(max(row['at'] for row in rows))}"
+        workers = sorted({row["worker"] for row in rows if row["worker"]})
+        shown = ", ".join(workers[:4]) + (f" and {len(workers) - 4} more" if len(workers) > 4 else "")
+        yield "workers", shown or "none (measured beforehand)"
+    counts = {status: sum(row["status"] == status for row in rows) for status in ("failed", "voided")}
+    yield "failed, voided", f"{counts['failed']:,}, {counts['voided']:,}"
+    yield "database", str(state["storage"])
+
+
+def _scale(definition: Definition) -> str:
+    if isinstance(definition.scale, Mapping):
+        return ", ".join(f"{name} divided by {width:g}" for name, width in definition.scale.items())
+    return "in units of their noise, from repeats" if definition.scale == "noise" else "as they are"
+
+
+def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    """A header and a row for everything that went wrong; nothing at all if nothing did."""
+    bad = [row for row in rows if row["status"] != "told"]
+    if bad or state["retired"]:
+        yield ("what", "option", "round", *definition.metrics, "why", "worker", "when")
+    for row in bad:
+        values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.metrics)
+        place = "" if row["round"] is None else str(row["round"])
+        what = f"measurement {row['number']} {row['status']}"
+        yield (what, row["option"], place, *values, row["why"] or "", row["worker"] or "", _time(row["at"]))
+    for option, why in state["retired"].items():
+        yield ("option retired", option, "", *[""] * len(definition.metrics), why, "", "")
+
+
+def repeat(name: str, definition: Definition, budget: int) -> str:
+    """Returns what to type to make the same study again: the file of a study, or a line of Python."""
+    if definition.command:
+        return f"{_toml(name, definition, budget)}\n\n# saved as study.toml:\n# paretopick run study.toml"
+    given: dict[str, Any] = {
+        "options": dict(zip(definition.options, definition.settings, strict=True))
+        if definition.settings[0]
+        else list(definition.options),
+        "metrics": dict(definition.metrics),
+        "budget": budget,
+        "policy": (definition.policy, definition.policy_options),
+        "scale": definition.scale,
+        "exact": list(definition.exact),
+    }
+    arguments = ",\n    ".join(f"{key}={value!r}" for key, value in given.items())
+    return f"import paretopick as pp\n\nstudy = pp.Study.create(\n    {name!r},\n    {arguments},\n)"
+
+
+def _toml(name: str, definition: Definition, budget: int) -> str:
+    """The file of a study; JSON's texts, numbers and lists are TOML's too."""
+    words = definition.command
+    shell = len(words) == 1 and bool(re.search(r"\s", words[0]))
+    policy = {"name": definition.policy, **definition.policy_options}
+    lines = [f"name = {_value(name)}", f"budget = {budget}", f"policy = {_value(policy)}"]
+    lines.append(f"command = {_value(words[0] if shell else list(words))}")
+    lines += ["shell = true"] * shell
+    lines += [f"exact = {_value(list(definition.exact))}"] if definition.exact else []
+    lines += [f"scale = {_value(definition.scale)}"] if definition.scale != "noise" else []
+    lines += ["", "[metrics]", *(f"{_value(metric)} = {_value(goal)}" for metric, goal in definition.metrics.items())]
+    lines += ["", "[options]"]
+    lines += [f"{_value(option)} = {_value(row)}" for option, row in zip(definition.options, definition.settings, strict=True)]
+    return "\n".join(lines)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_value(str(key))} = {_value(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _time(at: float) -> str:
+    return tables.time_text(at)[:19].replace("T", " ")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+# Two ways to write it down.
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
+h1 { font-size: 1.3rem; font-weight: 600; color: #555; margin: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #ddd; padding-bottom: .2rem; }
+.answer { font-size: 1.5rem; line-height: 1.35; font-weight: 600; margin: .6rem 0; overflow-wrap: anywhere; }
+.sure { font-size: 1.1rem; margin: .4rem 0 1.2rem; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; white-space: nowrap; }
+th { border-bottom: 2px solid #999; }
+.text { text-align: left; white-space: normal; min-width: 6rem; overflow-wrap: anywhere; }
+tr.pareto td { background: #e8f1fb; font-weight: 600; }
+tr.undecided td { background: #fff4e0; }
+tr.retired td { color: #888; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: 0; }
+dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; }
+figure { margin: 0; } figure svg { width: 100%; height: auto; display: block; }
+pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+footer { margin-top: 2.5rem; color: #777; font-size: .85rem; }
+@media (max-width: 600px) {
+  body { padding: 1rem; font-size: 15px; } .answer { font-size: 1.25rem; }
+  dl { grid-template-columns: 1fr; gap: 0; } dd { margin: 0 0 .5rem; }
+}
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; } figure, tr { break-inside: avoid; }
+  .scroll { overflow: visible; } table { font-size: 8pt; } tr.pareto td { print-color-adjust: exact; }
+}
+"""
+
+
+def to_html(report: Report) -> str:
+    """Returns the report as one HTML page that needs nothing else."""
+    say = html.escape
+    result = report.result
+    pictures = {name: plots.to_svg(figure, salt=name) for name, figure in _pictures(result).items()}
+    body = [
+        f"<header>\n<h1>{say(report.study)}</h1>",
+        f'<p class="answer">{say(report.answer)}</p>\n<p class="sure">{say(report.how_sure)}</p>\n</header>',
+    ]
+    for name, title in (("front", "The options"), ("table", "What was measured"), ("timeline", "Who left when")):
+        if name == "table":
+            body.append(f'<h2>{title}</h2>\n<div class="scroll">{result.to_html_table()}</div>\n{_html_list(result.notes)}')
+        elif name in pictures:
+            body.append(f"<h2>{title}</h2>\n<figure>{pictures[name]}</figure>")
+    body.append("<h2>How sure that is</h2>\n" + "\n".join(f"<p>{say(sentence)}</p>" for sentence in report.certainty))
+    facts = "\n".join(f"<dt>{say(key)}</dt><dd>{say(value)}</dd>" for key, value in report.facts)
+    body.append(f"<h2>How it was measured</h2>\n<dl>\n{facts}\n</dl>")
+    body.append(f"<h2>What went wrong</h2>\n{_html_incidents(report.incidents)}")
+    body.append(f"<h2>Do it again</h2>\n<pre>{say(report.repeat)}</pre>\n<p>{say(report.versions)}</p>")
+    body.append(f"<footer>Written {say(report.written)} by paretopick.</footer>")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{MARK}\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{say(report.study)}: Pareto-optimal options</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _pictures(result: ParetoResult) -> dict[str, Any]:
+    """The figures of a result; none before anything was measured."""
+    if not any(row.measurements for row in result.options):
+        return {}
+    return {"front": plots.figure_of(result), "timeline": plots.timeline_of(result)}
+
+
+def _html_list(notes: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{html.escape(note)}</li>" for note in notes) + "</ul>" if notes else ""
+
+
+def _html_incidents(rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return "<p>Nothing: no measurement failed or was voided, no option was retired.</p>"
+    lines = []
+    for row, tag in zip(rows, ["th"] + ["td"] * (len(rows) - 1), strict=True):
+        lines.append("<tr>" + "".join(f'<{tag} class="text">{html.escape(cell)}</{tag}>' for cell in row) + "</tr>")
+    return '<div class="scroll"><table>\n' + "\n".join(lines) + "\n</table></div>"
+
+
+def to_markdown(report: Report, pictures: Mapping[str, str] | None = None) -> str:
+    """Returns the report as Markdown.
+
+    Args:
+        report: made by ``make_report``.
+        pictures: name of a picture ("front", "timeline") to where it is.
+    """
+    say = _markdown
+    result = report.result
+    where = pictures or {}
+    parts = [f"{MARK}\n\n# {say(report.study)}", f"**{say(report.answer)}**", say(report.how_sure)]
+    if "front" in where:
+        parts += ["## The options", f"![The options]({where['front']})"]
+    header, rows = result.cells()
+    parts += ["## What was measured", _markdown_table(header, rows)]
+    parts += ["\n".join(f"- {say(note)}" for note in result.notes)] if result.notes else []
+    if "timeline" in where:
+        parts += ["## Who left when", f"![Who left when]({where['timeline']})"]
+    parts += ["## How sure that is", *map(say, report.certainty)]
+    parts += ["## How it was measured", _markdown_table(["", ""], report.facts)]
+    parts.append("## What went wrong")
+    parts.append(_markdown_table(report.incidents[0], report.incidents[1:]) if report.incidents else "Nothing.")
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", report.repeat)), default=0))
+    parts += ["## Do it again", f"{fence}\n{report.repeat}\n{fence}", say(report.versions), f"Written {report.written}."]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell if line is lines[1] else _markdown(cell) for cell in line) + " |" for line in lines)
+
+
+def _markdown(text: str) -> str:
+    """A text in which nothing is taken for Markdown or HTML."""
+    return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", html.escape(text, quote=False))
+
+
+def write_pictures(report: Report, path: Path) -> dict[str, Path]:
+    """Writes the pictures of a report beside a file, as PNG, and returns where they are."""
+    written = {}
+    for name, figure in _pictures(report.result).items():
+        written[name] = plots.save_png(figure, path.with_name(f"{path.stem}-{name}.png"))
+    return written

@@ -1,0 +1,150 @@
+"""What measurements leave open: the draws follow the distributions they are said to."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import digamma, polygamma
+
+from inputs import random_points
+from paretopick.errors import NotReady
+from paretopick.estimates import POPULATION, estimate_tables
+from paretopick.studies.certainty import optimal_in_each, resample
+from paretopick.theory.dominance import optimal_rows
+
+
+def estimates_of(tables, exact=None, signs=None):
+    n = np.atleast_2d(tables[0]).shape[1]
+    exact = np.zeros(n, dtype=bool) if exact is None else np.array(exact)
+    return estimate_tables(
+        [np.array(table, dtype=float) for table in tables], exact=exact, signs=np.ones(n) if signs is None else signs
+    )
+
+
+def normal_tables(rng, means, counts, stds=1.0):
+    return [mean + np.asarray(stds) * rng.normal(size=(n, len(mean))) for mean, n in zip(means, counts, strict=True)]
+
+
+def test_draws_of_few_options_follow_students_t():
+    rng = np.random.default_rng(0)
+    found = estimates_of(normal_tables(rng, [[0.0], [5.0]], [4, 2]))
+    assert found.freedom.tolist() == [[4.0], [4.0]]  # 3 + 1, pooled
+    draws = found.draws(20_000, rng)
+    for option in range(2):
+        standard = (draws[:, option, 0] - found.means[option, 0]) / (found.stds[option, 0] / np.sqrt(found.counts[option]))
+        assert stats.kstest(standard, stats.t(4).cdf).pvalue > 0.001
+
+
+def test_draws_of_zeros_and_ones_follow_beta():
+    rng = np.random.default_rng(1)
+    found = estimates_of([[[1.0], [0.0], [1.0]], [[0.0]] * 7])
+    assert found.binary.tolist() == [True]
+    draws = found.draws(20_000, rng)
+    for option, (s, n) in enumerate([(2, 3), (0, 7)]):
+        assert stats.kstest(draws[:, option, 0], stats.beta(s + 0.5, n - s + 0.5).cdf).pvalue > 0.001
+
+
+def test_metrics_of_a_measurement_are_drawn_together():
+    rng = np.random.default_rng(2)
+    shared = rng.normal(size=(4000, 1))
+    tables = [np.hstack((shared, shared)) + 0.5 * rng.normal(size=(4000, 2)), rng.normal(size=(2, 2)) * 0 + 3.0]
+    draws = estimates_of(tables).draws(20_000, rng)
+    assert np.corrcoef(draws[:, 0].T)[0, 1] == pytest.approx(1 / 1.25, abs=0.02)
+
+
+def test_noise_is_pooled_where_options_are_alike_and_their_own_where_not():
+    rng = np.random.default_rng(3)
+    alike = estimates_of(normal_tables(rng, np.zeros((30, 1)), [8] * 30))
+    assert np.ptp(alike.stds) == 0
+    assert alike.freedom[0, 0] == 30 * (8 - 1)
+    stds = np.exp(np.linspace(-2, 2, 30))
+    uneven = estimates_of([std * rng.normal(size=(8, 1)) for std in stds])
+    ratio = np.log(uneven.stds[:, 0] / stds)
+    assert np.abs(ratio).max() < 0.8  # while the pooled one is off by a factor of seven
+    assert uneven.freedom[0, 0] < 20
+
+
+def test_moderated_noise_is_the_solution_of_its_equations():
+    rng = np.random.default_rng(4)
+    tables = [std * rng.normal(size=(n, 1)) for std, n in zip(np.exp(rng.normal(size=12)), rng.integers(3, 12, 12), strict=True)]
+    found = estimates_of(tables)
+    d = np.array([len(table) - 1.0 for table in tables])
+    s2 = np.array([table.var(ddof=1) for table in tables])
+    prior = found.freedom[0, 0] - d[0]
+    typical = (found.stds[0, 0] ** 2 * (prior + d[0]) - d[0] * s2[0]) / prior
+    assert np.allclose(found.stds[:, 0] ** 2, (prior * typical + d * s2) / (prior + d))
+    e = np.log(s2) - digamma(d / 2) + np.log(d / 2)
+    assert polygamma(1, prior / 2) == pytest.approx(np.var(e, ddof=1) - polygamma(1, d / 2).mean(), rel=1e-6)
+    assert np.log(typical) == pytest.approx(e.mean() + digamma(prior / 2) - np.log(prior / 2), rel=1e-6)
+
+
+def test_many_options_are_drawn_towards_each_other_and_nearer_to_the_truth():
+    rng = np.random.default_rng(5)
+    truth = rng.normal(size=(60, 2)) @ [[1.0, 0.9], [0.0, 0.3]]
+    found = estimates_of(normal_tables(rng, truth, [3] * 60))
+    draws = found.draws(4000, rng).mean(axis=0)
+    before, after = np.square(found.means - truth).mean(), np.square(draws - truth).mean()
+    assert after < 0.8 * before
+    few = estimates_of(normal_tables(rng, truth[: POPULATION - 1], [30] * (POPULATION - 1)))
+    centre = few.draws(40_000, rng).mean(axis=0)
+    assert np.abs(centre - few.means).max() < 0.01  # too few to be a population
+
+
+def test_exact_metrics_are_drawn_as_they_are():
+    rng = np.random.default_rng(6)
+    tables = [np.column_stack((rng.normal(size=3), np.full(3, price))) for price in range(8)]
+    draws = estimates_of(tables, exact=[False, True]).draws(50, rng)
+    assert (draws[:, :, 1] == np.arange(8)).all()
+    assert (draws[:, :, 0].std(axis=0) > 0).all()
+
+
+def test_what_measurements_cannot_say_is_said():
+    with pytest.raises(NotReady, match="no option has been measured twice"):
+        estimates_of([[[1.0]], [[2.5]]])
+    assert estimates_of([[[1.0]], [[0.0]]]).binary.all()  # the noise of 0 and 1 needs no repeats
+
+
+def test_a_bandit_of_chances_keeps_them_where_small_is_good():
+    found = estimates_of([[[1.0, 1.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]], signs=np.array([1.0, -1.0]))
+    bandit = found.bandit()
+    assert bandit.means.tolist() == [[0.5, 0.0], [0.0, 1.0]]
+    assert type(bandit.noise).__name__ == "Bernoulli"
+
+
+def test_front_of_every_draw_is_that_of_its_points():
+    rng = np.random.default_rng(7)
+    for points in random_points(rng, 60):
+        draws = np.stack([points, points[::-1], rng.integers(0, 3, points.shape).astype(float)])
+        assert (optimal_in_each(draws) == [optimal_rows(draw) for draw in draws]).all()
+    many = rng.integers(0, 30, (3, 200, 2)).astype(float)
+    assert (optimal_in_each(many) == [optimal_rows(draw) for draw in many]).all()
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.0, 2.5])
+def test_probability_of_the_better_of_two_is_the_normal_one(distance):
+    rng = np.random.default_rng(8)
+    tables = [table - table.mean() for table in normal_tables(rng, [[0.0], [0.0]], [400, 400])]
+    tables[0] = tables[0] / tables[0].std(ddof=1) + distance * np.sqrt(2 / 400)
+    tables[1] = tables[1] / tables[1].std(ddof=1)
+    shares, certainty = resample(estimates_of(tables), np.array([True, False]))
+    expected = stats.norm.cdf(distance)
+    assert shares[0] == pytest.approx(expected, abs=0.025)
+    assert certainty.probability == shares[0] == 1 - shares[1]
+    assert certainty.interval[0] < certainty.probability < certainty.interval[1] or distance == 0
+
+
+def test_an_answer_of_so_many_options_is_right_if_all_of_them_are_optimal():
+    rng = np.random.default_rng(9)
+    found = estimates_of(normal_tables(rng, [[9.0, 0.0], [0.0, 9.0], [-9.0, -9.0]], [50] * 3))
+    answer = np.array([True, False, False])
+    assert resample(found, answer)[1].probability == 0.0
+    assert resample(found, answer, max_arms=1)[1].probability == 1.0
+    assert resample(found, np.array([False, False, True]), max_arms=1)[1].probability == 0.0
+
+
+def test_the_same_data_say_the_same():
+    rng = np.random.default_rng(10)
+    found = estimates_of(normal_tables(rng, rng.normal(size=(8, 2)), [5] * 8))
+    answer = optimal_rows(found.means)
+    first, second = resample(found, answer), resample(found, answer)
+    assert (first[0] == second[0]).all()
+    assert first[1] == second[1]
