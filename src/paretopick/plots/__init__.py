@@ -12,10 +12,11 @@ in print. Matplotlib is loaded when something is drawn; no window is opened and 
 
 from paretopick.plots.curves import Line, log_rates, plan, shares
 from paretopick.plots.fronts import FrontData, arms, ellipse, front, staircase
-from paretopick.plots.outputs import save, to_svg
+from paretopick.plots.outputs import save, save_png, to_svg
 from paretopick.plots.pairs import PairsData, pairs
 from paretopick.plots.parallel import ParallelData, parallel
 from paretopick.plots.pictures import figure_of, timeline_of
+from paretopick.plots.plans import plan_of
 from paretopick.plots.ranking import RankingData, ranking
 from paretopick.plots.style import (
     BLACK,
@@ -62,8 +63,10 @@ __all__ = [
     "pairs",
     "parallel",
     "plan",
+    "plan_of",
     "ranking",
     "save",
+    "save_png",
     "shares",
     "staircase",
     "timeline",

@@ -104,8 +104,7 @@ def plan(
     _logarithmic(axes, [*lines, *truth], [target] if target else [], chosen)
     axes.set_xlabel("budget (measurements)")
     axes.set_ylabel("probability of a wrong answer")
-    if entries:
-        legend_above(axes, entries, columns=min(3, len(entries)))
+    legend_above(axes, entries)
     if chosen is not None:
         axes.plot(*chosen, "*", color=BLACK, markersize=11, markeredgecolor="white", markeredgewidth=0.7, zorder=4)
         label = f"{chosen[0]:,.0f} measurements: {_percent(chosen[1])}"

@@ -13,19 +13,20 @@ import numpy as np
 from paretopick._arrays import FloatArray, check_choice
 from paretopick.plots.labels import write_names
 from paretopick.plots.options import Limits, Options, limits
-from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, legend_above
+from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
 from paretopick.plots.texts import plain, short_names
 from paretopick.studies.verdicts import ParetoResult
 from paretopick.theory.dominance import pareto_mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Polygon
 
 MOST_NAMES = 30
 """So many names find room beside their points."""
 
 RADIUS = math.sqrt(-2.0 * math.log(0.05))
-"""Square root of the 95% quantile of chi-square with two degrees of freedom: standard errors from a pair of means to its ellipse."""
+"""Square root of the 95% quantile of chi-square with two degrees of freedom: so many standard errors reach to the ellipse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,11 @@ class FrontData:
             stairs=staircase(answer, goals, within=frame) if two else np.empty((2, 0)),
             settled=result.done,
             tags=short_names(options.names[:n_named]),
-            notes=(*options.unnamed_note(n_named), *options.notes),
+            notes=(
+                *(("Ellipses: 95% regions of the means.",) if any(region is not None for region in regions) else ()),
+                *options.unnamed_note(n_named),
+                *options.notes,
+            ),
         )
 
 
@@ -95,37 +100,28 @@ def front(axes: Axes, record: FrontData) -> Axes:
     Names are put where there is room in the figure as it is now: draw them last.
     """
     scatter(axes, record)
+    if not record.names:
+        return say_nothing_yet(axes)
     legend_above(axes, kind_handles(record.kinds))
-    write_names(axes, record.means[: len(record.tags)], record.tags, _colours(record), record.means)
+    write_names(axes, record.means[: len(record.tags)], record.tags, _colours(record), record.means, line=record.stairs[:, 1:-1])
     return axes
 
 
 def scatter(axes: Axes, record: FrontData) -> Axes:
     """Draws all of a front but its names."""
-    from matplotlib.patches import Polygon
-
     if record.stairs.size:
         dash = "-" if record.settled else "--"
         axes.fill(*record.stairs, color=BLUE, alpha=0.045, linewidth=0, zorder=0.5)
         axes.plot(*record.stairs[:, 1:-1], color=BLUE, linestyle=dash, linewidth=0.9, alpha=0.6, zorder=1.5)
-    faint = 1.0 if len(record.names) <= MOST_NAMES else 0.5
     for kind, region in zip(record.kinds, record.regions, strict=True):
         if region is not None:
-            strong = kind in ("pareto", "guess")
-            colour = KINDS[kind].colour
-            patch = Polygon(region.T, closed=True, facecolor=colour, edgecolor="none", alpha=(0.14 if strong else 0.07) * faint)
-            outline = Polygon(
-                region.T, closed=True, fill=False, edgecolor=colour, linewidth=0.6, alpha=(0.6 if strong else 0.3) * faint
-            )
-            for one in (patch, outline):
-                axes.add_patch(one)
-    for order, (name, kind) in enumerate(KINDS.items()):
-        chosen = record.means[[one == name for one in record.kinds]]
+            axes.add_patch(_region(region, kind, crowded=len(record.names) > MOST_NAMES))
+    for order, (name, look) in enumerate(KINDS.items()):
+        chosen = record.means[[kind == name for kind in record.kinds]]
         if len(chosen):
-            axes.plot(*chosen.T, **kind.style, zorder=3 - 0.1 * order)
+            axes.plot(*chosen.T, **look.style, zorder=3 - 0.1 * order)
     axes.set(xlim=record.limits[0], ylim=record.limits[1])
-    axes.set_xlabel(record.labels[0], **plain(record.labels[0]))
-    axes.set_ylabel(record.labels[1], **plain(record.labels[1]))
+    label_axes(axes, record.labels)
     return axes
 
 
@@ -202,6 +198,18 @@ def _correlation(result: ParetoResult, x: str, y: str) -> float:
         return 0.0
     names = list(result.metrics)
     return float(np.clip(result.correlation[names.index(x)][names.index(y)], -1.0, 1.0))
+
+
+def _region(outline: FloatArray, kind: str, *, crowded: bool) -> Polygon:
+    """The region of an option: strong where it matters, and a plain line where one of the metrics is exact."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Polygon
+
+    colour, strong = KINDS[kind].colour, kind in ("pareto", "guess")
+    flat = bool((np.ptp(outline, axis=1) == 0).any())
+    edge = 0.9 if flat else 0.6 if strong else 0.0 if crowded else 0.3
+    face = to_rgba(colour, 0.14 if strong else 0.04 if crowded else 0.07)
+    return Polygon(outline.T, closed=True, facecolor=face, edgecolor=to_rgba(colour, edge), linewidth=1.2 if flat else 0.6)
 
 
 def _colours(record: FrontData) -> list[str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
+from paretopick.plots.style import laid_out
 from paretopick.plots.texts import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 RINGS = (5.0, 8.0, 13.0, 20.0, 30.0, 42.0, 56.0, 74.0, 96.0, 124.0, 160.0)
 """How far from its point a name may be, in pixels; beyond that it takes any free place."""
@@ -20,13 +23,17 @@ DIRECTIONS = 24
 NEAR = 9.0
 """From here on a line leads from the point to the name."""
 
-COVERED_POINT, CROSSED_NAME, CROSSED_LINE, PASSED_POINT = 40.0, 150.0, 60.0, 8.0
-"""How many pixels further away a name may go to avoid each of these."""
+COVERED_POINT, COVERED_LINE, CROSSED_NAME, CROSSED_LINE, PASSED_POINT = 40.0, 2.0, 150.0, 60.0, 8.0
+"""How many pixels further away a name may go to avoid each of these; of a line, each step of ``LINE_STEP`` pixels."""
 
+LINE_STEP = 6.0
 SWEEPS = 12
+AT_A_TIME = 48
 
 
-def place(anchors: FloatArray, sizes: FloatArray, points: FloatArray, frame: tuple[float, float, float, float]) -> FloatArray:
+def place(
+    anchors: FloatArray, sizes: FloatArray, points: FloatArray, weights: FloatArray, frame: tuple[float, float, float, float]
+) -> FloatArray:
     """Returns the lower left corners of names, ``(n_names, 2)``; NaN for a name that finds no room.
 
     No two names overlap, and all are within the frame. Besides, a name should be close to its point, cover no point, and lines
@@ -36,24 +43,19 @@ def place(anchors: FloatArray, sizes: FloatArray, points: FloatArray, frame: tup
     Args:
         anchors: what is named, ``(n_names, 2)``, as are the others in pixels.
         sizes: widths and heights of the names, ``(n_names, 2)``, with the room that they need around them.
-        points: not to be covered, ``(n_points, 2)``.
+        points: better not covered, ``(n_points, 2)``.
+        weights: how many pixels further away a name may go to avoid each of the points.
         frame: left, bottom, right and top of where names may be.
     """
     n = len(anchors)
-    candidates = [_candidates(anchors[i], sizes[i], frame) for i in range(n)]
-    prices = [_own_price(anchors[i], sizes[i], candidates[i], points) for i in range(n)]
+    offers = [_offers(anchors[i], sizes[i], points, weights, frame) for i in range(n)]
     corners = np.full((n, 2), np.nan)
-    paid = np.full(n, np.inf)
     for _ in range(SWEEPS):
-        moved = False
+        before = corners.copy()
         for i in range(n):
             others = np.flatnonzero(~np.isnan(corners[:, 0]) & (np.arange(n) != i))
-            price = prices[i] + _price_among(anchors[i], sizes[i], candidates[i], anchors[others], sizes[others], corners[others])
-            best = int(np.argmin(price)) if len(price) else -1
-            now = price[(candidates[i] == corners[i]).all(axis=1)].min(initial=np.inf)
-            if best >= 0 and price[best] < now - 1e-9:
-                corners[i], paid[i], moved = candidates[i][best], price[best], True
-        if not moved:
+            corners[i] = _cheapest(anchors[i], sizes[i], *offers[i], anchors[others], sizes[others], corners[others])
+        if np.array_equal(before, corners, equal_nan=True):
             break
     return corners
 
@@ -93,63 +95,81 @@ def write_names(
     colours: Sequence[str],
     points: FloatArray,
     *,
+    line: FloatArray | None = None,
     size: float = 7.5,
-    laid_out: bool = False,
+    ready: bool = False,
 ) -> int:
     """Writes names beside their points, each where there is room, and returns how many found none.
 
     Args:
         axes: with its final limits.
-        anchors: what is named, ``(n_names, 2)``, in the units of the axes, as are ``points``.
+        anchors: what is named, ``(n_names, 2)``, in the units of the axes, as are ``points`` and ``line``.
         names: one for each.
         colours: one for each.
         points: not to be covered.
+        line: corners of a line that is better not covered, ``(2, n_corners)``.
         size: of the letters.
-        laid_out: whether the figure was laid out already, with everything else in it.
+        ready: whether the figure was laid out already, with everything else in it.
     """
     from matplotlib.patheffects import withStroke
 
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    if not laid_out:
-        figure.draw_without_rendering()
+    figure = cast("Figure", axes.get_figure()) if ready else laid_out(axes)
     halo = [withStroke(linewidth=1.8, foreground="white", alpha=0.85)]
+    place_of: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "zorder": 5}
     texts = [
-        axes.annotate(
-            name, anchor, (0, 0), textcoords="offset points", fontsize=size, color=colour, path_effects=halo, **plain(name)
-        )
-        for name, anchor, colour in zip(names, anchors, colours, strict=True)
+        axes.annotate(name, anchor, (0, 0), fontsize=size, color=colour, path_effects=halo, **place_of, **plain(name))
+        for name, anchor, colour in zip(names, map(tuple, anchors), colours, strict=True)
     ]
     boxes = [text.get_window_extent() for text in texts]
-    scale = 72.0 / figure.dpi  # pixels to points
-    sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2) + (4.0, 1.0)
+    margin = np.array((3.0, 0.5))
+    sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2) + 2 * margin
     pixels = axes.transData.transform(anchors.reshape(-1, 2))
     inside = axes.get_window_extent()
     frame = (inside.x0 + 2, inside.y0 + 2, inside.x1 - 2, inside.y1 - 2)
-    corners = place(pixels, sizes, axes.transData.transform(points), frame)
-    lost = 0
+    avoided = np.vstack([axes.transData.transform(points), *_steps(axes, line)])
+    weights = np.where(np.arange(len(avoided)) < len(points), COVERED_POINT, COVERED_LINE)
+    corners = place(pixels, sizes, avoided, weights, frame)
     for text, pixel, corner, box in zip(texts, pixels, corners, sizes, strict=True):
         if np.isnan(corner[0]):
             text.remove()
-            lost += 1
             continue
-        text.set_position(tuple((corner + (2.0, 0.5) - pixel) * scale))
+        scale = 72.0 / figure.dpi  # pixels to points
+        text.set_position(tuple((corner + margin - pixel) * scale))
         text.set_in_layout(False)
-        end = np.clip(pixel, corner, corner + box)
-        if np.hypot(*(end - pixel)) > NEAR:
-            tail = (end - pixel) * scale
-            axes.annotate(
-                "",
-                axes.transData.inverted().transform(pixel),
-                tuple(tail),
-                textcoords="offset points",
-                arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": GREY_LINE, "shrinkA": 0, "shrinkB": 2},
-                zorder=2,
-            ).set_in_layout(False)
-    return lost
+        way = np.clip(pixel, corner, corner + box) - pixel
+        if np.hypot(*way) > NEAR:
+            look = {"arrowstyle": "-", "linewidth": 0.5, "color": "#8c8c8c", "shrinkA": 0, "shrinkB": 2}
+            leader = axes.annotate("", text.xy, tuple(way * scale), arrowprops=look, **place_of | {"zorder": 2.2})
+            leader.set_in_layout(False)
+    return int(np.isnan(corners[:, 0]).sum())
 
 
-GREY_LINE = "#999999"
+def _steps(axes: Axes, line: FloatArray | None) -> list[FloatArray]:
+    """Points in pixels along a line, close to each other."""
+    if line is None or line.shape[1] < 2:
+        return []
+    corners = axes.transData.transform(line.T)
+    return [
+        np.linspace(start, end, 1 + int(np.hypot(*(end - start)) // LINE_STEP), endpoint=False)
+        for start, end in itertools.pairwise(corners)
+    ]
+
+
+def _offers(
+    anchor: FloatArray, size: FloatArray, points: FloatArray, weights: FloatArray, frame: tuple[float, float, float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Places that a name may take and what they cost whatever others do, the cheapest first."""
+    corners = _candidates(anchor, size, frame)
+    ends = np.clip(anchor, corners, corners + size)
+    way = np.hypot(*(ends - anchor).T)
+    price = way.copy()
+    for point, weight in zip(points, weights, strict=True):
+        covered = ((point > corners - 3.0) & (point < corners + size + 3.0)).all(axis=1)
+        price += weight * covered
+        if weight == COVERED_POINT and (np.abs(point - anchor) > 1.0).any():
+            price += PASSED_POINT * (~covered & (way > NEAR) & (_distance(point, anchor, ends) < 4.0))
+    order = np.argsort(price, kind="stable")
+    return corners[order], price[order]
 
 
 def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float, float, float]) -> FloatArray:
@@ -164,20 +184,28 @@ def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float,
     lattice = np.array(np.meshgrid(columns, rows)).reshape(2, -1).T
     every = np.vstack([*rings, lattice])
     low, high = np.array((left, bottom)), np.array((right, top)) - size
-    return every[((every >= low) & (every <= high)).all(axis=1)]
+    return np.asarray(every[((every >= low) & (every <= high)).all(axis=1)])
 
 
-def _own_price(anchor: FloatArray, size: FloatArray, corners: FloatArray, points: FloatArray) -> FloatArray:
-    """What each place of a name costs whatever the others do."""
-    ends = np.clip(anchor, corners, corners + size)
-    way = np.hypot(*(ends - anchor).T)
-    price = way.copy()
-    for point in points:
-        covered = ((point > corners - 3.0) & (point < corners + size + 3.0)).all(axis=1)
-        price += COVERED_POINT * covered
-        if (np.abs(point - anchor) > 1.0).any():
-            price += PASSED_POINT * (~covered & (way > NEAR) & (_distance(point, anchor, ends) < 4.0))
-    return price
+def _cheapest(
+    anchor: FloatArray,
+    size: FloatArray,
+    corners: FloatArray,
+    prices: FloatArray,
+    others: FloatArray,
+    their_sizes: FloatArray,
+    their_corners: FloatArray,
+) -> FloatArray:
+    """The cheapest place given where others are; looked for from the cheapest offer on, until no other can be cheaper."""
+    best, least = np.full(2, np.nan), np.inf
+    for start in range(0, len(corners), AT_A_TIME):
+        if prices[start] >= least:
+            break
+        some = slice(start, start + AT_A_TIME)
+        price = prices[some] + _price_among(anchor, size, corners[some], others, their_sizes, their_corners)
+        if price.min() < least:
+            best, least = corners[start + int(np.argmin(price))], price.min()
+    return best
 
 
 def _price_among(
@@ -188,19 +216,18 @@ def _price_among(
     their_sizes: FloatArray,
     their_corners: FloatArray,
 ) -> FloatArray:
-    """What each place of a name costs, given where others are: infinite where it covers one of them."""
+    """What places cost besides, given where others are, infinite where they cover one: ``[candidate, other]`` summed up."""
+    corners, anchor = corners[:, None, :], anchor[None, None, :]
     ends = np.clip(anchor, corners, corners + size)
-    leads = np.hypot(*(ends - anchor).T) > NEAR
-    price = np.zeros(len(corners))
-    for other, their_size, their_corner in zip(others, their_sizes, their_corners, strict=True):
-        overlaps = ((corners < their_corner + their_size) & (corners + size > their_corner)).all(axis=1)
-        price[overlaps] = np.inf
-        price += CROSSED_NAME * (leads & _enters(anchor, ends, their_corner, their_corner + their_size))
-        their_end = np.clip(other, their_corner, their_corner + their_size)
-        if np.hypot(*(their_end - other)) > NEAR:
-            price += CROSSED_NAME * _enters(other, their_end[None, :], corners, corners + size)
-            price += CROSSED_LINE * (leads & _cross(anchor, ends, other, their_end))
-    return price
+    their_ends = np.clip(others, their_corners, their_corners + their_sizes)
+    leads = np.hypot(*np.moveaxis(ends - anchor, -1, 0)) > NEAR
+    they_lead = np.hypot(*(their_ends - others).T) > NEAR
+    overlaps = ((corners < their_corners + their_sizes) & (corners + size > their_corners)).all(axis=-1)
+    price = np.where(overlaps, np.inf, 0.0)
+    price += CROSSED_NAME * (leads & _enters(anchor, ends, their_corners, their_corners + their_sizes))
+    price += CROSSED_NAME * (they_lead & _enters(others, their_ends, corners, corners + size))
+    price += CROSSED_LINE * (leads & they_lead & _cross(anchor, ends, others, their_ends))
+    return np.asarray(price.sum(axis=1))
 
 
 def _distance(point: FloatArray, start: FloatArray, ends: FloatArray) -> FloatArray:
@@ -210,22 +237,21 @@ def _distance(point: FloatArray, start: FloatArray, ends: FloatArray) -> FloatAr
     return np.asarray(np.hypot(*(start + along[:, None] * ways - point).T))
 
 
-def _enters(start: FloatArray, ends: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
-    """Whether segments from ``start`` pass through boxes, by clipping them against the two sides of each axis."""
-    ways = ends - start
+def _enters(start: FloatArray, end: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Whether segments pass through boxes, by clipping them against the two sides of each axis."""
+    way = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = (low - start) / ways, (high - start) / ways
-    flat = ways == 0
-    within = (start > low) & (start < high)
-    enter = np.where(flat, np.where(within, -np.inf, np.inf), np.fmin(first, second)).max(axis=1)
-    leave = np.where(flat, np.where(within, np.inf, -np.inf), np.fmax(first, second)).min(axis=1)
+        first, second = (low - start) / way, (high - start) / way
+    flat, within = way == 0, (start > low) & (start < high)
+    enter = np.where(flat, np.where(within, -np.inf, np.inf), np.fmin(first, second)).max(axis=-1)
+    leave = np.where(flat, np.where(within, np.inf, -np.inf), np.fmax(first, second)).min(axis=-1)
     return np.asarray((enter < leave) & (leave > 1e-9) & (enter < 1 - 1e-9))
 
 
-def _cross(start: FloatArray, ends: FloatArray, other: FloatArray, other_end: FloatArray) -> BoolArray:
-    """Whether segments from ``start`` cross another one; that they touch at their ends does not count."""
-    sides = _side(other, other_end, start[None, :]) * _side(other, other_end, ends)
-    return np.asarray((sides < 0) & (_side(start, ends, other[None, :]) * _side(start, ends, other_end[None, :]) < 0))
+def _cross(start: FloatArray, end: FloatArray, other: FloatArray, other_end: FloatArray) -> BoolArray:
+    """Whether segments cross; that they touch at their ends does not count."""
+    first = _side(other, other_end, start) * _side(other, other_end, end)
+    return np.asarray((first < 0) & (_side(start, end, other) * _side(start, end, other_end) < 0))
 
 
 def _side(start: FloatArray, end: FloatArray, point: FloatArray) -> FloatArray:

@@ -14,6 +14,9 @@ from paretopick.studies.verdicts import OptionVerdict, ParetoResult
 
 Limits = tuple[float, float]
 
+HARDLY = 0.01
+"""An undecided option with a smaller chance to be Pareto-optimal is not named if there are many."""
+
 MOST_BEYOND = 0.8
 """Errors may widen an axis by so much of what the means need, on each side; one wild option must not hide the others."""
 
@@ -28,6 +31,8 @@ class Options:
     counts: IntArray
     means: FloatArray
     """``(n_options, n_metrics)``, in the units of the metrics."""
+    chances: FloatArray
+    """Of being Pareto-optimal, NaN where nobody knows."""
     errors: FloatArray
     """Standard errors of the means, NaN where nobody knows."""
     unmeasured: tuple[str, ...]
@@ -39,12 +44,13 @@ class Options:
         ranks = {name: rank for rank, name in enumerate(KINDS)}
         rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(row.probability or 0.0)))
         means, errors = (_table(rows, metrics, what) for what in ("means", "standard_errors"))
-        known = np.isfinite(means).all(axis=1)
+        known = [bool(np.isfinite(row).all()) for row in means]
         there = [row for row, is_known in zip(rows, known, strict=True) if is_known]
         return cls(
             names=tuple(row.option for row in there),
             kinds=tuple(kinds[row.option] for row in there),
             counts=np.array([row.measurements for row in there], dtype=np.int64),
+            chances=np.array([np.nan if row.probability is None else row.probability for row in there]),
             means=means[known],
             errors=errors[known],
             unmeasured=tuple(row.option for row, is_known in zip(rows, known, strict=True) if not is_known),
@@ -55,20 +61,25 @@ class Options:
         """Who is not in the picture."""
         return (f"Not measured: {several(self.unmeasured)}.",) if self.unmeasured else ()
 
+    @property
+    def n_candidates(self) -> int:
+        """How many, the first ones, are Pareto-optimal or undecided, and not as good as certainly dominated."""
+        return sum(
+            kind in ("pareto", "guess") or (kind == "undecided" and not chance < HARDLY)
+            for kind, chance in zip(self.kinds, self.chances, strict=True)
+        )
+
     def n_named(self, most: int) -> int:
         """Returns how many are named, the first ones: all if there is room, or else those that may be Pareto-optimal."""
-        if len(self.names) <= most:
-            return len(self.names)
-        return min(most, sum(kind in ("pareto", "guess", "undecided") for kind in self.kinds))
+        return len(self.names) if len(self.names) <= most else min(most, self.n_candidates)
 
     def unnamed_note(self, n_named: int) -> tuple[str, ...]:
         """Returns who has no name in the picture."""
         if n_named == len(self.names):
             return ()
-        candidates = sum(kind in ("pareto", "guess", "undecided") for kind in self.kinds)
-        if n_named == candidates:
-            return ("Named are the Pareto-optimal and the undecided options.",)
-        return (f"Named are {n_named} of the {candidates} Pareto-optimal and undecided options, the most probably optimal ones.",)
+        if n_named == self.n_candidates:
+            return (f"Named are the {n_named} options that are or may well be Pareto-optimal.",)
+        return (f"Named are {n_named} of the {self.n_candidates} options that are or may well be Pareto-optimal.",)
 
 
 def kind_of(verdict: OptionVerdict, result: ParetoResult) -> str:
@@ -83,8 +94,8 @@ def limits(means: FloatArray, reach: FloatArray) -> Limits:
         means: of all options.
         reach: what should be seen besides: ends of errors.
 
-    >>> limits(np.array([0.0, 10.0]), np.array([-1.0, 500.0]))
-    (-2.14, 19.14)
+    >>> limits(np.array([0.0, 10.0]), np.array([-2.0, 500.0]))
+    (-3.2, 19.2)
     """
     if not len(means):
         return (0.0, 1.0)
@@ -103,6 +114,8 @@ def headline(result: ParetoResult) -> str:
     """Returns the title of a picture: the study, how many are Pareto-optimal, and what that rests on."""
     name, n, many = shortened(legible(result.study), 40), len(result.pareto), len(result.options)
     of = f"{n} of {many} {'option' if many == 1 else 'options'}"
+    if not result.pareto and not result.done:
+        return f"{name}: no answer yet, {result.used:,} of {result.budget:,} measurements"
     if result.done:
         return f"{name}: {of} Pareto-optimal, {result.used:,} measurements"
     return f"{name}: best guess so far, {of}, after {result.used:,} of {result.budget:,} measurements"

@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Writes a figure as PNG and PDF, whole or not at all, the same bytes for the same figure; returns the files.
+    """Writes a figure as PNG and PDF, whole or not at all, the same bytes for the same figure; returns the files."""
+    pdf = io.BytesIO()
+    figure.savefig(pdf, format="pdf", metadata={"CreationDate": None})
+    return [save_png(figure, folder / f"{name}.png"), write_whole(folder / f"{name}.pdf", pdf.getvalue())]
 
-    The PNG has 128 colours, which nobody sees and which makes it a quarter of the size.
-    """
+
+def save_png(figure: Figure, path: Path) -> Path:
+    """Writes a figure as PNG with 128 colours, which nobody sees and which makes it a quarter of the size; returns the file."""
     from PIL import Image
 
-    drawn, small, pdf = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    drawn, small = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png")
     with Image.open(drawn) as picture:
         picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, format="png", optimize=True)
-    figure.savefig(pdf, format="pdf", metadata={"CreationDate": None})
-    contents = {f"{name}.png": small, f"{name}.pdf": pdf}
-    return [write_whole(folder / file, content.getvalue()) for file, content in contents.items()]
+    return write_whole(path, small.getvalue())
 
 
 def to_svg(figure: Figure, *, title: str = "", salt: str = "") -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from paretopick.plots.fronts import FrontData, scatter
 from paretopick.plots.labels import write_names
 from paretopick.plots.options import Options
-from paretopick.plots.style import BLACK, KINDS, kind_handles, legend
-from paretopick.plots.texts import plain, short_names
+from paretopick.plots.style import BLACK, KINDS, kind_handles, laid_out, legend, say_nothing_yet
+from paretopick.plots.texts import fitted, plain, short_names
 from paretopick.studies.verdicts import ParetoResult
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
     for row, column in itertools.product(range(side), repeat=2):
         if column > row:
             axes[row * side + column].axis("off")
-    figure = axes[0].get_figure(root=True)
-    assert figure is not None
+    if not next(iter(record.panels.values())).names:
+        say_nothing_yet(axes[0])
     _explain(axes[1], record)
-    figure.draw_without_rendering()
+    laid_out(axes[0])
     for (row, column), panel in record.panels.items():
         named = panel.means[: len(panel.tags)]
         colours = [KINDS[kind].colour for kind in panel.kinds[: len(named)]]
-        write_names(axes[row * side + column], named, panel.tags, colours, panel.means, size=7, laid_out=True)
+        write_names(axes[row * side + column], named, panel.tags, colours, panel.means, size=7, ready=True)
     return axes
 
 
@@ -77,13 +77,12 @@ def _explain(corner: Axes, record: PairsData) -> None:
     """Writes kinds and numbers into the free corner: points below its upper left end."""
     kinds = next(iter(record.panels.values())).kinds
     entries = kind_handles(kinds)
-    if entries:
-        legend(corner, entries, loc="upper left", borderaxespad=0, handletextpad=0.4)
+    legend(corner, entries, loc="upper left", borderaxespad=0)
     top = 13.5 * len(entries) + 8
     rows = -(-len(record.names) // 2) if len(record.names) > 12 else max(len(record.names), 1)
     for i, name in enumerate(record.names):
         column, row = divmod(i, rows)
-        text = f"{i + 1}  {name}"
+        text = fitted(f"{i + 1}  {name}", 114, 7)
         corner.annotate(
             text,
             (0, 1),

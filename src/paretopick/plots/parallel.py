@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +10,15 @@ import numpy as np
 from paretopick._arrays import FloatArray
 from paretopick.plots.labels import spread
 from paretopick.plots.options import Options
-from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, PURPLE, SKY, VERMILION, counted, legend_above
-from paretopick.plots.texts import legible, plain, short_names, shortened
+from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, VERMILION, Kind, counted, laid_out, legend_above, say_nothing_yet
+from paretopick.plots.texts import legible, numbers, plain, short_names, shortened
 from paretopick.studies.verdicts import ParetoResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMES = 30
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#b58900", SKY, "#5b3a8c")
+COLOURS = (BLUE, VERMILION, GREEN, "#a8508a", "#8f6a00", "#333333", "#6a4fc0")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 3)))
 """Lines differ in colour, and where colours come again in their dashes."""
 
@@ -36,8 +35,9 @@ class ParallelData:
     heights: FloatArray
     """``(n_options, n_metrics)``: 1 for the best value of a metric, 0 for the worst, 1/2 if all have the same."""
     best: tuple[str, ...]
-    """Values at the upper end of the axes, as people read them."""
+    """Values at the upper ends of the axes, as people read them."""
     worst: tuple[str, ...]
+    """Those at the lower ends; nothing where all have the same."""
     n_coloured: int
     """So many lines, the first ones, are of the answer."""
     tags: tuple[str, ...]
@@ -55,7 +55,7 @@ class ParallelData:
         width = high - low
         with np.errstate(invalid="ignore"):
             heights = np.where(width > 0, (good - low) / np.where(width > 0, width, 1.0), 0.5)
-        ends = [end_values(sign * b, sign * w) for sign, b, w in zip(signs, high, low, strict=True)]
+        ends = [_ends(*pair) for pair in zip(high * signs, low * signs, strict=True)]
         n = sum(kind in ("pareto", "guess") for kind in options.kinds)
         crowd = (f"{n} options of the answer are too many to be named here.",) if n > MOST_NAMES else ()
         return cls(
@@ -80,6 +80,8 @@ def parallel(axes: Axes, record: ParallelData) -> Axes:
     across = np.arange(n_metrics)
     for i in reversed(range(n_options)):
         axes.plot(across, record.heights[i], **_line(record, i))
+    if not record.names:
+        return say_nothing_yet(axes)
     axes.set(xlim=(-0.15, n_metrics - 1 + 0.02), ylim=(-0.04, 1.04), yticks=[])
     axes.grid(visible=False)
     for side in ("left", "bottom"):
@@ -87,49 +89,48 @@ def parallel(axes: Axes, record: ParallelData) -> Axes:
     axes.vlines(across, 0, 1, color="#444444", linewidth=0.8, zorder=2.5)
     _write_ends(axes, record)
     _write_tags(axes, record)
-    handles = []
-    for label, kind in counted(record.kinds):
-        thin = kind not in (KINDS["pareto"], KINDS["guess"])
-        handles.append((label, Line2D([], [], color=kind.colour, linewidth=0.8 if thin else 1.6, alpha=0.6 if thin else 1.0)))
-    if handles:
-        legend_above(axes, handles)
+    legend_above(axes, [(label, Line2D([], [], **_sample(record, kind))) for label, kind in counted(record.kinds)], pad=1.2)
     return axes
 
 
-def end_values(best: float, worst: float) -> tuple[str, str]:
-    """Returns the ends of an axis with as many digits as it takes to tell them apart.
+def figure_size(record: ParallelData) -> tuple[float, float]:
+    """Returns inches that suit the number of metrics and names."""
+    n_metrics, n_names = len(record.metrics), len(record.tags)
+    return max(6.5, 1.25 * n_metrics + 2.2), max(4.2, 1.6 + 0.15 * n_names)
 
-    >>> end_values(0.25, 12.5), end_values(1000000.5, 1000000.0), end_values(3e-9, 1e-9)
-    (('0.25', '12.50'), ('1,000,000.5', '1,000,000.0'), ('3e-09', '1e-09'))
-    """
-    size, apart = max(abs(best), abs(worst)), abs(best - worst)
-    if size == 0:
-        return "0", "0"
-    if not 1e-4 <= size < 1e9:
-        digits = 3 if apart == 0 else min(17, max(3, 2 + math.floor(math.log10(size)) - math.floor(math.log10(apart))))
-        return f"{best:.{digits}g}", f"{worst:.{digits}g}"
-    decimals = max(0, (2 if apart == 0 else 1) - math.floor(math.log10(apart or size)))
-    texts = f"{best:,.{decimals}f}", f"{worst:,.{decimals}f}"
-    while all("." in text and text.endswith("0") for text in texts):
-        texts = texts[0][:-1].rstrip("."), texts[1][:-1].rstrip(".")
-    return texts
+
+def _ends(best: float, worst: float) -> tuple[str, str]:
+    """What is written at the ends of an axis."""
+    if best == worst:
+        return f"all {numbers([best])[0]}", ""
+    upper, lower = numbers([best, worst])
+    return upper, lower
 
 
 def _line(record: ParallelData, i: int) -> dict[str, Any]:
+    """How the line of an option is drawn: those of the answer differ from each other, if they are few enough to be named."""
     kind = KINDS[record.kinds[i]]
-    if i < record.n_coloured:
-        many = not record.tags
-        colour = kind.colour if many else COLOURS[i % len(COLOURS)]
-        dash = "-" if many else DASHES[(i // len(COLOURS)) % len(DASHES)]
-        return {
-            "color": colour,
-            "linestyle": dash,
-            "linewidth": 0.8 if many else 1.5,
-            "alpha": 0.6 if many else 0.95,
-            "zorder": 3,
-        }
-    crowd = 0.55 if len(record.names) <= 60 else 0.25
-    return {"color": kind.colour if kind.label == "undecided" else GREY, "linewidth": 0.7, "alpha": crowd, "zorder": 2}
+    if i >= record.n_coloured:
+        return _thin(record, kind)
+    if not record.tags:
+        return {"color": kind.colour, "linewidth": 0.8, "alpha": 0.4, "zorder": 3}
+    colour, dash = COLOURS[i % len(COLOURS)], DASHES[(i // len(COLOURS)) % len(DASHES)]
+    end = {"marker": kind.marker, "markersize": 4.5, "markevery": [-1]}
+    return {"color": colour, "linestyle": dash, "linewidth": 1.5, "alpha": 0.95, "zorder": 3, **end}
+
+
+def _thin(record: ParallelData, kind: Kind) -> dict[str, Any]:
+    faint = 0.6 if len(record.names) <= 60 else 0.3
+    return {"color": kind.colour if kind is KINDS["undecided"] else GREY, "linewidth": 0.7, "alpha": faint, "zorder": 2}
+
+
+def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
+    """How a kind is shown in the legend: black stands for the colours of the answer."""
+    if kind not in (KINDS["pareto"], KINDS["guess"]):
+        return _thin(record, kind) | {"alpha": 0.8}
+    if not record.tags:
+        return {"color": kind.colour}
+    return {"color": "#333333", "marker": kind.marker, "markersize": 4.5}
 
 
 def _write_ends(axes: Axes, record: ParallelData) -> None:
@@ -147,12 +148,10 @@ def _write_tags(axes: Axes, record: ParallelData) -> None:
     """Writes names at the right end, moved apart as far as it takes, with a thin line from each end to its name."""
     if not record.tags:
         return
-    figure = axes.get_figure(root=True)
-    assert figure is not None
     last = record.heights.shape[1] - 1
     widest = max(record.tags, key=len)
     probe = axes.annotate(widest, (last, 0.5), (22, 0), textcoords="offset points", fontsize=7.5, **plain(widest))
-    figure.draw_without_rendering()
+    figure = laid_out(axes)
     box, inside = probe.get_window_extent(), axes.get_window_extent()
     probe.remove()
     height = (box.height + 0.5) / inside.height * 1.08  # of the axes, as a share of what they show
@@ -180,9 +179,3 @@ def _wrapped(text: str, most: int = 16) -> str:
     cut = text.rfind(" ", 1, most + 1)
     cut = cut if cut > 0 else most
     return f"{text[:cut]}\n{text[cut:].strip()}"
-
-
-def figure_size(record: ParallelData) -> tuple[float, float]:
-    """Returns inches that suit the number of metrics and names."""
-    n_metrics, n_names = len(record.metrics), len(record.tags)
-    return max(6.5, 1.25 * n_metrics + 2.2), max(4.2, 1.6 + 0.15 * n_names)

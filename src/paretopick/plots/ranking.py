@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray
 from paretopick.plots.options import Limits, Options, limits
-from paretopick.plots.style import KINDS, axis_label, kind_handles, legend_above
+from paretopick.plots.style import KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
 from paretopick.plots.texts import plain, short_names
 from paretopick.studies.verdicts import ParetoResult
 
@@ -61,22 +62,30 @@ class RankingData:
             intervals=intervals[best],
             limits=limits(means[best], intervals[best][np.isfinite(intervals[best])]),
             all_kinds=options.kinds,
-            notes=(*((f"The best {shown} of {n} options that were measured.",) if shown < n else ()), *options.notes),
+            notes=(*_notes(intervals, shown, n), *options.notes),
         )
 
 
 def ranking(axes: Axes, record: RankingData) -> Axes:
     """Draws options from the best to the worst, a row each, with 95% intervals."""
+    if not record.names:
+        return say_nothing_yet(axes)
     rows = np.arange(len(record.names))
     for row, kind, mean, interval in zip(rows, record.kinds, record.means, record.intervals, strict=True):
         look = KINDS[kind]
         if np.isfinite(interval).all():
             axes.plot(interval, (row, row), color=look.colour, linewidth=1.2, alpha=0.7 * look.alpha, solid_capstyle="butt")
         axes.plot(mean, row, **look.style, zorder=3)
-    axes.set_yticks(rows, labels=record.names, **plain(*record.names))
-    axes.set(xlim=record.limits, ylim=(max(len(rows), 1) - 0.4, -0.6))
+    axes.set(xlim=record.limits, ylim=(len(rows) - 0.4, -0.6))
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(record.label, **plain(record.label))
-    if record.all_kinds:
-        legend_above(axes, kind_handles(record.all_kinds))
+    label_axes(axes, (record.label, ""))
+    axes.set_yticks(rows, labels=record.names, **plain(*record.names))
+    legend_above(axes, kind_handles(record.all_kinds))
     return axes
+
+
+def _notes(intervals: FloatArray, shown: int, of: int) -> Iterator[str]:
+    if np.isfinite(intervals).any():
+        yield "Bars: 95% intervals of the means."
+    if shown < of:
+        yield f"The best {shown} of {of} options that were measured."

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from paretopick.plots.texts import FONT, legible, plain, shortened
+from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.ticker import Formatter
 
 BLACK, GREY = "#000000", "#7f7f7f"
 ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = "#e69f00", "#56b4e9", "#009e73", "#d4b600", "#0072b2", "#d55e00", "#cc79a7"
@@ -105,19 +106,75 @@ def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:
     return [(f"{kind.label} ({kinds.count(name)})", kind) for name, kind in KINDS.items() if name in kinds]
 
 
-def legend(axes: Axes, entries: Iterable[tuple[str, Any]], **options: Any) -> Legend:
+def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Legend | None:
     """Draws a legend that shows labels as they are; matplotlib would hide those that begin with an underscore."""
+    if not entries:
+        return None
     labels, handles = zip(*entries, strict=True)
-    made = axes.legend(handles, [f"{i}" for i in range(len(labels))], **options)
+    made = axes.legend(handles, [str(i) for i in range(len(labels))], handletextpad=0.4, columnspacing=1.2, **options)
     for text, label in zip(made.get_texts(), labels, strict=True):
         text.set(text=label, **plain(label))
     return made
 
 
-def legend_above(axes: Axes, entries: Iterable[tuple[str, Any]], *, columns: int = 4) -> Legend:
-    """Draws a legend above the axes, where it hides nothing."""
-    place = {"loc": "lower left", "bbox_to_anchor": (-0.01, 1.0), "borderaxespad": 0.2}
-    return legend(axes, entries, ncols=columns, handletextpad=0.4, columnspacing=1.2, **place)
+def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float = 0.3) -> None:
+    """Draws a legend above the axes, where it hides nothing, from the left, in as many columns as there is room for.
+
+    Args:
+        axes: with everything else already drawn.
+        entries: labels and what is drawn beside them.
+        pad: between the axes and the legend, in sizes of its letters.
+    """
+    left = 0.0
+    for columns in range(len(entries), 0, -1):
+        made = legend(axes, entries, ncols=columns, loc="lower left", bbox_to_anchor=(left, 1.0), borderaxespad=pad, borderpad=0)
+        assert made is not None
+        figure = laid_out(axes)
+        inside, outside = axes.get_window_extent(), axes.get_tightbbox()
+        assert outside is not None
+        left = min(left, (outside.x0 - inside.x0) / inside.width)
+        made.set_bbox_to_anchor((left, 1.0), axes.transAxes)
+        if outside.x0 + made.get_window_extent().width < figure.bbox.x1:
+            break
+
+
+def laid_out(axes: Axes) -> Figure:
+    """Returns the figure of the axes, after everything in it has found its place."""
+    figure = cast("Figure", axes.get_figure())
+    figure.draw_without_rendering()
+    return figure
+
+
+def label_axes(axes: Axes, labels: tuple[str, str]) -> None:
+    """Writes what is along the axes, shortened to the room that there is; their goals stay."""
+    share, inches = axes.get_position(), cast("Figure", axes.get_figure()).bbox_inches
+    room = (80 * share.width * inches.width, 80 * share.height * inches.height)
+    for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, room, strict=True):
+        metric, bracket, goal = label.rpartition(" (")
+        shown = f"{fitted(metric, points - 80, 9)}{bracket}{goal}" if bracket else fitted(goal, points, 9)
+        axis.set_label_text(shown, **plain(shown))
+        axis.set_major_formatter(_number_formatter())
+
+
+def say_nothing_yet(axes: Axes) -> Axes:
+    """Draws that there is nothing to be drawn."""
+    axes.set(xticks=[], yticks=[])
+    axes.annotate("nothing was measured yet", (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", color=GREY)
+    return axes
+
+
+def _number_formatter() -> Formatter:
+    """Writes ticks with as many digits as it takes; matplotlib's own would put powers of ten where the legend is."""
+    from matplotlib.ticker import Formatter
+
+    class Numbers(Formatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return numbers([x])[0]
+
+        def format_ticks(self, values: Any) -> list[str]:
+            return numbers(list(values))
+
+    return Numbers()
 
 
 def kind_handles(kinds: Sequence[str]) -> list[tuple[str, Any]]:
@@ -130,13 +187,14 @@ def kind_handles(kinds: Sequence[str]) -> list[tuple[str, Any]]:
 def write_title(figure: Figure, title: str) -> None:
     """Writes what is to be seen above a figure, from the left."""
     if title:
+        title = fitted(legible(title), 70 * figure.get_figwidth(), 10)
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, **plain(title))
 
 
 def write_notes(figure: Figure, notes: Sequence[str]) -> None:
     """Writes what else one should know below a figure, one small line each."""
     if notes:
-        text = "\n".join(notes)
+        text = "\n".join(fitted(note, 70 * figure.get_figwidth(), 7) for note in notes)
         figure.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555", **plain(text))
 
 

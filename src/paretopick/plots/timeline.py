@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretopick._arrays import BoolArray, IntArray
+from paretopick.plots.curves import log_ticks
 from paretopick.plots.options import kind_of
-from paretopick.plots.style import KINDS, counted, kind_handles, legend_above
+from paretopick.plots.style import KINDS, kind_handles, legend_above
 from paretopick.plots.texts import plain, short_names
 from paretopick.studies.verdicts import ParetoResult
 
@@ -51,7 +52,7 @@ class TimelineData:
             last_round=np.array([row.left_in_round or result.round for row in rows], dtype=np.int64),
             left=np.array([result.done or row.left_in_round is not None for row in rows]),
             measurements=measurements,
-            n_rounds=result.round,
+            n_rounds=max([result.round, *(row.left_in_round or 0 for row in rows)]),
             notes=(spent,) if many else (),
         )
 
@@ -72,11 +73,11 @@ class TimelineData:
 
 
 def timeline(axes: Axes, record: TimelineData) -> Axes:
-    """Draws a row for each option with its rounds, or with its measurements if nobody leaves before the end; of many a summary."""
+    """Draws a row for each option with its rounds, or with its measurements if nobody leaves before the end; or a summary."""
     many = len(record.names) > MOST_ROWS
     if record.by_rounds:
         return _stacks(axes, record) if many else _lanes(axes, record)
-    return _columns(axes, record) if many else _bars(axes, record)
+    return _dots(axes, record) if many else _bars(axes, record)
 
 
 def figure_size(record: TimelineData) -> tuple[float, float]:
@@ -94,7 +95,7 @@ def _lanes(axes: Axes, record: TimelineData) -> Axes:
         else:  # goes on
             axes.plot(last, row, color=look.colour, marker=">", markersize=5, linestyle="none", clip_on=False, zorder=3)
     axes.set(xlim=(0, record.n_rounds))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    _whole_ticks(axes)
     axes.set_xlabel("rounds in which the option was measured")
     return _rows(axes, record)
 
@@ -105,7 +106,7 @@ def _bars(axes: Axes, record: TimelineData) -> Axes:
     for bar, kind in zip(bars, record.kinds, strict=True):
         bar.set_alpha(0.45 if kind in ("dominated", "retired") else 0.8)
     axes.set_xlim(0, max(int(record.measurements.max(initial=0)), 1))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    _whole_ticks(axes)
     axes.set_xlabel("measurements")
     return _rows(axes, record)
 
@@ -117,22 +118,15 @@ def _rows(axes: Axes, record: TimelineData) -> Axes:
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "annotation_clip": False}
     widest = max(len(f"{count:,}") for count in record.measurements)
+    right: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "ha": "right"}
     for row, count in zip(rows, record.measurements, strict=True):
-        axes.annotate(f"{count:,}", (1, row), (10 + 5.2 * widest, 0), ha="right", va="center", fontsize=8, **place)
+        place = (10 + 5.2 * widest, 0)
+        axes.annotate(f"{count:,}", (1, row), place, xycoords=("axes fraction", "data"), va="center", fontsize=8, **right)
     if record.by_rounds:
-        axes.annotate(
-            "measurements",
-            (1, 1),
-            (10 + 5.2 * widest, 2),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=7.5,
-        )
-    legend_above(axes, kind_handles(record.kinds))
+        place = (10 + 5.2 * widest, 2)
+        axes.annotate("measurements", (1, 1), place, xycoords="axes fraction", va="bottom", fontsize=7.5, **right)
+    legend_above(axes, kind_handles(record.kinds), pad=1.7 if record.by_rounds else 0.3)
     return axes
 
 
@@ -157,21 +151,37 @@ def _stacks(axes: Axes, record: TimelineData) -> Axes:
             bottom = bottom + out[name]
             entries.append((f"{labels[name]} ({out[name][-1]})", Patch(color=colours[name])))
     axes.set(xlim=(0, record.n_rounds), ylim=(0, len(record.names)))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    _whole_ticks(axes)
     axes.set_xlabel("after round")
     axes.set_ylabel("options")
     legend_above(axes, entries)
     return axes
 
 
-def _columns(axes: Axes, record: TimelineData) -> Axes:
-    from matplotlib.patches import Patch
+def _dots(axes: Axes, record: TimelineData) -> Axes:
+    from matplotlib.ticker import NullLocator
 
     order = np.argsort(-record.measurements, kind="stable")
-    colours = [KINDS[record.kinds[i]].colour for i in order]
-    axes.bar(np.arange(1, len(order) + 1), record.measurements[order], width=1.0, color=colours, linewidth=0)
-    axes.set(xlim=(0.5, len(order) + 0.5))
+    places = np.empty(len(order))
+    places[order] = np.arange(1, len(order) + 1)
+    for name, look in KINDS.items():
+        mine = np.array([kind == name for kind in record.kinds])
+        axes.plot(places[mine], record.measurements[mine], **look.style)
+    low, high = record.measurements.min(), record.measurements.max()
+    if low > 0 and high > 20 * low:
+        axes.set_yscale("log")
+        ticks = log_ticks(0.8 * low, 1.25 * high)
+        axes.set(ylim=(0.8 * low, 1.25 * high))
+        axes.set_yticks(ticks, labels=[f"{tick:,.6g}" for tick in ticks])
+        axes.yaxis.set_minor_locator(NullLocator())
+    axes.set(xlim=(0, len(order) + 1))
     axes.set_xlabel("options, the most measured first")
     axes.set_ylabel("measurements")
-    legend_above(axes, [(label, Patch(color=kind.colour)) for label, kind in counted(record.kinds)])
+    legend_above(axes, kind_handles(record.kinds))
     return axes
+
+
+def _whole_ticks(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))

@@ -1,0 +1,44 @@
+"""The picture of a plan: errors against the budget, the target, and the budget that reaches it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paretopick.planning import Plan
+from paretopick.plots.curves import Line, plan
+from paretopick.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, look, new_figure
+from paretopick.simulation import ErrorCurve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
+MARKERS = "osD^vP"
+
+
+def plan_of(made: Plan) -> Figure:
+    """Returns the picture of a plan; of a pilot, also the error in the easiest and the hardest quarter of what it leaves open."""
+    lines = [
+        _line(curve, label, COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)])
+        for i, (curve, label) in enumerate(zip(made.curves, made.labels, strict=True))
+    ]
+    beside = []
+    if made.if_right is not None:
+        label = made.labels[made.best]
+        beside = [
+            _line(made.quarters[0], f"{label}, easiest quarter", GREY),
+            _line(made.quarters[-1], f"{label}, hardest quarter", GREY),
+            _line(made.if_right, f"{label}, if the pilot is right", COLOURS[made.best % len(COLOURS)]),
+        ]
+    found = made.recommendation
+    with look():
+        figure, (axes,) = new_figure(size=(6.8, 4.6))
+        plan(axes, lines, target=made.target, chosen=None if found is None else (found.budget, found.rate), truth=beside)
+    return figure
+
+
+def _line(curve: ErrorCurve, label: str, colour: str, *, marker: str = "") -> Line:
+    limits = curve.interval()
+    return Line(label, np.array(curve.budgets, dtype=np.float64), curve.rate, limits[:, 0], limits[:, 1], colour, marker=marker)
