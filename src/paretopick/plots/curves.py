@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -101,16 +101,41 @@ def plan(
         entries.append((shortened(legible(line.label), 40), drawn))
     if target is not None:
         entries.append((f"target {_percent(target)}", axes.axhline(target, color=BLACK, linestyle="--", linewidth=0.9)))
-    _logarithmic(axes, [*lines, *truth], [target] if target else [], chosen)
     axes.set_xlabel("budget (measurements)")
     axes.set_ylabel("probability of a wrong answer")
+    star = None if chosen is None else (chosen[0], chosen[1] or _upper_limit(lines, chosen[0]))
+    _scale(axes, [*lines, *truth], target, star)
     legend_above(axes, entries)
-    if chosen is not None:
-        axes.plot(*chosen, "*", color=BLACK, markersize=11, markeredgecolor="white", markeredgewidth=0.7, zorder=4)
-        label = f"{chosen[0]:,.0f} measurements: {_percent(chosen[1])}"
-        points = np.vstack([np.array([chosen]), *(_seen(line).T[line.rate > 0] for line in lines)])
-        write_names(axes, np.array([chosen]), [label], [BLACK], points, size=8)
+    if chosen is not None and star is not None:
+        axes.plot(*star, "*", color=BLACK, markersize=11, markeredgecolor="white", markeredgewidth=0.7, zorder=4)
+        text = f"{chosen[0]:,.0f} measurements: {'' if chosen[1] else 'below '}{_percent(star[1])}"
+        drawn_lines = [_seen(line) for line in (*lines, *truth)]
+        wanted = [] if target is None else [np.array((axes.get_xlim(), (target, target)))]
+        write_names(axes, np.array([star]), [text], [BLACK], np.array([star]), lines=[*drawn_lines, *wanted], size=8)
     return axes
+
+
+def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
+    """Returns round numbers between two ends of a logarithmic axis, as many as there is room for.
+
+    >>> log_ticks(300.0, 6000.0), log_ticks(0.073, 0.13)
+    ([500.0, 1000.0, 2500.0, 5000.0], [0.08, 0.09, 0.1, 0.11, 0.12, 0.13])
+    """
+    powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    for steps in STEPS:
+        ticks = [float(f"{step}e{power}") for power in powers for step in steps if low <= float(f"{step}e{power}") <= high]
+        if len(ticks) <= most:
+            break
+    return ticks if len(ticks) > 3 else _even_ticks(low, high, most)
+
+
+def _even_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers in even steps, for ends that are close to each other."""
+    power = int(np.floor(np.log10(high - low))) - 1
+    for step in (float(f"{size}e{power + more}") for more in range(3) for size in (1, 2, 5)):
+        if (high - low) / step <= most:
+            break
+    return [float(f"{i * step:.6g}") for i in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
 
 
 def _seen(line: Line) -> FloatArray:
@@ -118,57 +143,49 @@ def _seen(line: Line) -> FloatArray:
     return np.array((line.x, np.where(line.rate > 0, line.rate, np.nan)))
 
 
+def _upper_limit(lines: Sequence[Line], budget: float) -> float:
+    """The smallest upper limit at a budget at which a line saw no error; else what can be drawn instead of nothing."""
+    limits = [high for line in lines for high in line.high[(line.x == budget) & (line.rate == 0)]]
+    return float(min(limits, default=min((high for line in lines for high in line.high), default=0.01)))
+
+
 def _band_and_limits(axes: Axes, line: Line) -> None:
     seen = line.rate > 0
     band = seen & (line.low > 0)
     low, high = (np.where(band, edge, np.nan) for edge in (line.low, line.high))
     axes.fill_between(line.x, low, high, color=line.colour, alpha=0.15, linewidth=0)
-    limits = line.high[~seen]
     style: dict[str, Any] = {"linestyle": "none", "color": line.colour, "capsize": 3, "elinewidth": 1.0}
+    if band.sum() == 1:  # which makes no band
+        axes.vlines(line.x[band], low[band], high[band], color=line.colour, linewidth=1.0)
+    limits = line.high[~seen]
     axes.errorbar(line.x[~seen], limits, yerr=0.25 * limits, uplims=True, **style)
 
 
-def _logarithmic(axes: Axes, lines: Sequence[Line], rates: Sequence[float], chosen: tuple[float, float] | None) -> None:
-    """Limits and ticks that people can read: 500, 1,000, 2,500 and 10%, 1%, 0.1%."""
-    budgets = np.concatenate([*(line.x for line in lines), [chosen[0]] if chosen else []])
+def _scale(axes: Axes, lines: Sequence[Line], target: float | None, star: tuple[float, float] | None) -> None:
+    """Logarithmic axes with room for everything, and ticks that people can read: 500, 1,000, 2,500 and 10%, 1%, 0.1%."""
+    budgets = [*(budget for line in lines for budget in line.x), *(star[:1] if star else ())]
     shown = [np.where(line.rate > 0, line.rate, 0.7 * line.high) for line in lines]
-    edges = [edge[edge > 0] for line in lines for edge in (line.low, line.high)]
-    errors = np.concatenate([*shown, *edges, rates, [chosen[1]] if chosen else []])
-    errors = errors[errors > 0]
+    edges = [edge for line in lines for edge in (line.low, line.high)]
+    rates = [*(rate for part in (*shown, *edges) for rate in part), target or 0.0, *(star[1:] if star else ())]
     axes.set(xscale="log", yscale="log")
-    if len(budgets):
-        low, high = budgets.min(), budgets.max()
-        room = max((high / low) ** 0.04, 1.05)
-        axes.set_xlim(low / room, high * room)
-        _ticks(axes.xaxis, low / room, high * room, [f"{tick:,.6g}" for tick in log_ticks(low / room, high * room)])
-    if len(errors):
-        low, high = errors.min(), min(errors.max(), 1.0)
-        room = max((high / low) ** 0.06, 1.1)
-        axes.set_ylim(low / room, high * room)
-        _ticks(axes.yaxis, low / room, high * room, [_percent(tick) for tick in log_ticks(low / room, high * room)])
+    _room(axes.xaxis, budgets, lambda tick: f"{tick:,.6g}" if tick % 1 else f"{tick:,.0f}")
+    _room(axes.yaxis, rates, _percent)
 
 
-def _ticks(axis: Axis, low: float, high: float, labels: Sequence[str]) -> None:
+def _room(axis: Axis, values: Sequence[float], text: Callable[[float], str]) -> None:
+    """Ends and ticks of a logarithmic axis."""
     from matplotlib.ticker import NullLocator
 
-    axis.set_ticks(log_ticks(low, high), labels=list(labels))
     axis.set_minor_locator(NullLocator())
-
-
-def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Returns round numbers between two ends for a logarithmic axis, as many as there is room for.
-
-    >>> log_ticks(300.0, 6000.0)
-    [500.0, 1000.0, 2500.0, 5000.0]
-    """
-    powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    for steps in STEPS:
-        ticks = [float(f"{step}e{power}") for power in powers for step in steps if low <= float(f"{step}e{power}") <= high]
-        if len(ticks) <= most:
-            break
-    if len(ticks) >= 2:
-        return ticks
-    return [float(f"{tick:.3g}") for tick in np.geomspace(low, high, 6)[1:-1]]
+    positive = [value for value in values if value > 0]
+    if not positive:
+        axis.set_ticks([])
+        return
+    low, high = min(positive), max(positive)
+    room = max((high / low) ** 0.05, 1.08)
+    axis.set_view_interval(low / room, high * room, ignore=True)
+    ticks = log_ticks(low / room, high * room)
+    axis.set_ticks(ticks, labels=[text(tick) for tick in ticks])
 
 
 def _percent(share: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,11 +86,7 @@ class FrontData:
             stairs=staircase(answer, goals, within=frame) if two else np.empty((2, 0)),
             settled=result.done,
             tags=short_names(options.names[:n_named]),
-            notes=(
-                *(("Ellipses: 95% regions of the means.",) if any(region is not None for region in regions) else ()),
-                *options.unnamed_note(n_named),
-                *options.notes,
-            ),
+            notes=(*_explained(regions), *options.unnamed_note(n_named), *options.notes),
         )
 
 
@@ -103,7 +99,9 @@ def front(axes: Axes, record: FrontData) -> Axes:
     if not record.names:
         return say_nothing_yet(axes)
     legend_above(axes, kind_handles(record.kinds))
-    write_names(axes, record.means[: len(record.tags)], record.tags, _colours(record), record.means, line=record.stairs[:, 1:-1])
+    write_names(
+        axes, record.means[: len(record.tags)], record.tags, _colours(record), record.means, lines=[record.stairs[:, 1:-1]]
+    )
     return axes
 
 
@@ -198,6 +196,13 @@ def _correlation(result: ParetoResult, x: str, y: str) -> float:
         return 0.0
     names = list(result.metrics)
     return float(np.clip(result.correlation[names.index(x)][names.index(y)], -1.0, 1.0))
+
+
+def _explained(regions: Sequence[FloatArray | None]) -> Iterator[str]:
+    known = [region for region in regions if region is not None]
+    if known:
+        exact = all((np.ptp(region, axis=1) == 0).any() for region in known)
+        yield f"{'Bars' if exact else 'Ellipses'}: 95% regions of the means."
 
 
 def _region(outline: FloatArray, kind: str, *, crowded: bool) -> Polygon:

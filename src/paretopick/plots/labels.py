@@ -95,7 +95,7 @@ def write_names(
     colours: Sequence[str],
     points: FloatArray,
     *,
-    line: FloatArray | None = None,
+    lines: Sequence[FloatArray] = (),
     size: float = 7.5,
     ready: bool = False,
 ) -> int:
@@ -103,11 +103,11 @@ def write_names(
 
     Args:
         axes: with its final limits.
-        anchors: what is named, ``(n_names, 2)``, in the units of the axes, as are ``points`` and ``line``.
+        anchors: what is named, ``(n_names, 2)``, in the units of the axes, as are ``points`` and ``lines``.
         names: one for each.
         colours: one for each.
         points: not to be covered.
-        line: corners of a line that is better not covered, ``(2, n_corners)``.
+        lines: better not covered, each ``(2, n_corners)``.
         size: of the letters.
         ready: whether the figure was laid out already, with everything else in it.
     """
@@ -126,7 +126,7 @@ def write_names(
     pixels = axes.transData.transform(anchors.reshape(-1, 2))
     inside = axes.get_window_extent()
     frame = (inside.x0 + 2, inside.y0 + 2, inside.x1 - 2, inside.y1 - 2)
-    avoided = np.vstack([axes.transData.transform(points), *_steps(axes, line)])
+    avoided = np.vstack([axes.transData.transform(points), *(_steps(axes, line) for line in lines)])
     weights = np.where(np.arange(len(avoided)) < len(points), COVERED_POINT, COVERED_LINE)
     corners = place(pixels, sizes, avoided, weights, frame)
     for text, pixel, corner, box in zip(texts, pixels, corners, sizes, strict=True):
@@ -144,15 +144,14 @@ def write_names(
     return int(np.isnan(corners[:, 0]).sum())
 
 
-def _steps(axes: Axes, line: FloatArray | None) -> list[FloatArray]:
+def _steps(axes: Axes, line: FloatArray) -> FloatArray:
     """Points in pixels along a line, close to each other."""
-    if line is None or line.shape[1] < 2:
-        return []
-    corners = axes.transData.transform(line.T)
-    return [
+    corners = axes.transData.transform(line.T[np.isfinite(line).all(axis=0)])
+    steps = [
         np.linspace(start, end, 1 + int(np.hypot(*(end - start)) // LINE_STEP), endpoint=False)
         for start, end in itertools.pairwise(corners)
     ]
+    return np.vstack([np.empty((0, 2)), *steps])
 
 
 def _offers(

@@ -59,11 +59,11 @@ def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
     for (row, column), panel in record.panels.items():
         one = scatter(axes[row * side + column], panel)
         one.label_outer()
+        if not panel.names:
+            say_nothing_yet(one)
     for row, column in itertools.product(range(side), repeat=2):
         if column > row:
             axes[row * side + column].axis("off")
-    if not next(iter(record.panels.values())).names:
-        say_nothing_yet(axes[0])
     _explain(axes[1], record)
     laid_out(axes[0])
     for (row, column), panel in record.panels.items():

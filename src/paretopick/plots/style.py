@@ -117,7 +117,7 @@ def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Le
     return made
 
 
-def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float = 0.3) -> None:
+def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float = 0.6) -> None:
     """Draws a legend above the axes, where it hides nothing, from the left, in as many columns as there is room for.
 
     Args:
@@ -125,16 +125,12 @@ def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float =
         entries: labels and what is drawn beside them.
         pad: between the axes and the legend, in sizes of its letters.
     """
-    left = 0.0
+    figure = laid_out(axes)
+    inside, outside = axes.get_window_extent(), axes.get_tightbbox() or axes.get_window_extent()
+    left = (outside.x0 - inside.x0) / inside.width
     for columns in range(len(entries), 0, -1):
         made = legend(axes, entries, ncols=columns, loc="lower left", bbox_to_anchor=(left, 1.0), borderaxespad=pad, borderpad=0)
-        assert made is not None
-        figure = laid_out(axes)
-        inside, outside = axes.get_window_extent(), axes.get_tightbbox()
-        assert outside is not None
-        left = min(left, (outside.x0 - inside.x0) / inside.width)
-        made.set_bbox_to_anchor((left, 1.0), axes.transAxes)
-        if outside.x0 + made.get_window_extent().width < figure.bbox.x1:
+        if made is not None and outside.x0 + made.get_window_extent().width < figure.bbox.x1 - 4:
             break
 
 

@@ -126,7 +126,7 @@ def _rows(axes: Axes, record: TimelineData) -> Axes:
     if record.by_rounds:
         place = (10 + 5.2 * widest, 2)
         axes.annotate("measurements", (1, 1), place, xycoords="axes fraction", va="bottom", fontsize=7.5, **right)
-    legend_above(axes, kind_handles(record.kinds), pad=1.7 if record.by_rounds else 0.3)
+    legend_above(axes, kind_handles(record.kinds), pad=1.8 if record.by_rounds else 0.6)
     return axes
 
 
