@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish test check format bench postgresql clean
+.PHONY: help run paper publish test check format bench calibration postgresql chromium clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-run: $(VENV)/installed  ## the main job: which settings of Python's compressors are Pareto-optimal, in 600 measurements
+run: $(VENV)/installed  ## the main job: which settings of Python's compressors are Pareto-optimal, in 600 measurements, and a report
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/paretopick run examples/compressors/study.toml
+	$(BIN)/paretopick report compressors --out compressors.html
 
 # make paper RUNS=200 is a quick look; make paper DATA=snw.csv includes the sorting networks.
 RUNS ?= 4000
@@ -26,12 +27,16 @@ publish:  ## put the page of the last `make paper`, and the pictures and data th
 	cp $(OUT)/reproduction.md docs/
 	grep -o 'figures/[a-z0-9-]*\.[a-z]*' $(OUT)/reproduction.md | sort -u | xargs -I{} cp $(OUT)/{} docs/{}
 
-test: check postgresql  ## everything that must pass: the checks, then the tests on all cores
+test: check postgresql chromium  ## everything that must pass: the checks, then the tests on all cores
 	$(BIN)/pytest -n auto --dist worksteal
 
 postgresql:  ## install the server that the tests start for themselves, if it is not there
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
 		|| { echo "installing PostgreSQL for the tests"; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq postgresql; }
+
+chromium:  ## install the browser in which the tests open reports, if it is not there
+	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \
+		|| { echo "installing Chromium for the tests"; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium; }
 
 check: $(VENV)/installed-dev  ## format, lint, types, layers, doctests
 	$(BIN)/ruff format --check .
@@ -49,6 +54,9 @@ bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, pol
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/studies.py
+
+calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
+	$(BIN)/python benchmarks/calibration.py
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -19,7 +19,7 @@ import paretopick as pp
 from inputs import heed_interrupts
 from terminals import on_a_terminal, run, succeed
 
-VERBS = ["demo", "show", "simulate", "paper", "run", "create"]  # the others work on a study, and are tested with it
+VERBS = ["demo", "show", "simulate", "paper", "plan", "run", "create"]  # the others work on a study, and are tested with it
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])

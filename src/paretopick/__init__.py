@@ -18,6 +18,7 @@ from paretopick.errors import (
     UnknownName,
 )
 from paretopick.instances import INSTANCES, instance, read_instance
+from paretopick.planning import Pilot, Plan, plan
 from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
 from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
@@ -58,6 +59,8 @@ __all__ = [
     "OptionVerdict",
     "ParetoResult",
     "ParetopickError",
+    "Pilot",
+    "Plan",
     "Policy",
     "PolicyDone",
     "Rehearsal",
@@ -79,6 +82,7 @@ __all__ = [
     "instance",
     "misidentified",
     "pareto_mask",
+    "plan",
     "play",
     "policy",
     "read_instance",

@@ -282,10 +282,10 @@ class _Planner:
             raise InvalidInput("policies is empty; name at least one.")
         specs = [self._spec(policy) for policy in policies]
         smallest = max(self._smallest(spec) for spec in specs)
-        chosen = self._budgets(specs[0], budgets, smallest, max_budget)
         finished: list[list[ErrorCurve]] = []
         steps = len(specs) + 2.0
         try:
+            chosen = self._budgets(specs[0], budgets, smallest, max_budget)
             for spec in specs:
                 self._say(f"{_label(spec)} at {len(chosen)} budgets", len(finished), steps)
                 finished.append(self._quarters(spec, chosen))
@@ -296,7 +296,7 @@ class _Planner:
                 return draft
             self._say("what the pilot leaves open", len(specs) + 1.0, steps)
             return replace(draft, if_right=self._if_right(specs[draft.best], chosen), quarters=tuple(finished[draft.best]))
-        except SimulationInterrupted:
+        except KeyboardInterrupt:
             partial = self._plan(specs[: len(finished)], finished, None) if finished else None
             raise SimulationInterrupted(partial) from None
 

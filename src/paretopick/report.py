@@ -93,8 +93,8 @@ def _certainty(result: ParetoResult) -> Iterable[str]:
     if result.certainty.interval is not None and result.certainty.draws:
         low, high = result.certainty.interval
         yield (
-            f"That is {percent(result.certainty.probability)}, with a 95% interval from {low:.1%} to {high:.1%} that comes from the "
-            "number of draws alone."
+            f"That is {percent(result.certainty.probability)}, with a 95% interval from {low:.1%} to {high:.1%} that comes from "
+            "the number of draws alone."
         )
         yield (
             "P(optimal) in the table is the share of these draws in which an option is Pareto-optimal. In thousands of simulated "
@@ -103,8 +103,8 @@ def _certainty(result: ParetoResult) -> Iterable[str]:
     if result.rehearsal is not None:
         low, high = result.rehearsal.interval
         yield (
-            f"{result.rehearsal.how} That is {result.rehearsal.rate:.0%} ({low:.0%} to {high:.0%}), and not the probability that this "
-            "study is right: near ties look further apart in measured means than they are, so that it is too high as a rule."
+            f"{result.rehearsal.how} That is {result.rehearsal.rate:.0%} ({low:.0%} to {high:.0%}), and not the probability that "
+            "this study is right: near ties look further apart in measured means than they are, so that it is too high as a rule."
         )
 
 
@@ -207,22 +207,25 @@ def _lower(text: str) -> str:
 
 STYLE = """
 :root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; padding: 1.5rem;
+  max-width: 60rem; }
 h1 { font-size: 1.3rem; font-weight: 600; color: #555; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #ddd; padding-bottom: .2rem; }
 .answer { font-size: 1.5rem; line-height: 1.35; font-weight: 600; margin: .6rem 0; overflow-wrap: anywhere; }
 .sure { font-size: 1.1rem; margin: .4rem 0 1.2rem; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; }
+.scroll, figure { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; white-space: nowrap; }
 th { border-bottom: 2px solid #999; }
-.text { text-align: left; white-space: normal; min-width: 6rem; overflow-wrap: anywhere; }
-tr.pareto td { background: #e8f1fb; font-weight: 600; }
-tr.undecided td { background: #fff4e0; }
-tr.retired td { color: #888; }
+.text { text-align: left; white-space: normal; min-width: 7.5rem; overflow-wrap: anywhere; }
+tr { background: #fff; }
+tr.pareto { background: #e8f1fb; font-weight: 600; }
+tr.undecided { background: #fff4e0; }
+tr.retired { color: #888; }
+td:first-child { position: sticky; left: 0; background: inherit; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: 0; }
 dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; }
-figure { margin: 0; } figure svg { width: 100%; height: auto; display: block; }
+figure { margin: 0; } figure svg { width: 100%; min-width: 36rem; height: auto; display: block; }
 pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { margin-top: 2.5rem; color: #777; font-size: .85rem; }
 @media (max-width: 600px) {
@@ -231,7 +234,8 @@ footer { margin-top: 2.5rem; color: #777; font-size: .85rem; }
 }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; } figure, tr { break-inside: avoid; }
-  .scroll { overflow: visible; } table { font-size: 8pt; } tr.pareto td { print-color-adjust: exact; }
+  .scroll, figure { overflow: visible; } figure svg { min-width: 0; } td:first-child { position: static; }
+  table { font-size: 8pt; } tr.pareto { print-color-adjust: exact; }
 }
 """
 
@@ -240,7 +244,7 @@ def to_html(report: Report) -> str:
     """Returns the report as one HTML page that needs nothing else."""
     say = html.escape
     result = report.result
-    pictures = {name: plots.to_svg(figure, salt=name) for name, figure in _pictures(result).items()}
+    pictures = {name: plots.to_svg(figure, title=report.answer, salt=name) for name, figure in _pictures(result).items()}
     body = [
         f"<header>\n<h1>{say(report.study)}</h1>",
         f'<p class="answer">{say(report.answer)}</p>\n<p class="sure">{say(report.how_sure)}</p>\n</header>',
@@ -269,7 +273,7 @@ def _pictures(result: ParetoResult) -> dict[str, Any]:
     """The figures of a result; none before anything was measured."""
     if not any(row.measurements for row in result.options):
         return {}
-    return {"front": plots.figure_of(result), "timeline": plots.timeline_of(result)}
+    return {"front": plots.figure_of(result, title=""), "timeline": plots.timeline_of(result, title="")}
 
 
 def _html_list(notes: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from inputs import heed_interrupts
 from paretopick.cli import app
 from terminals import on_a_terminal, run, succeed
 
-VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status", "result", "sheet", "import", "export", "delete"]
+VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status", "result", "report", "sheet", "import", "export", "delete"]
 CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max,price:min", "--budget", "60")
 
 
@@ -52,7 +52,7 @@ def test_every_help_text_ends_in_an_example_that_runs_and_prints_json_if_asked(v
     assert " ".join(shown.split()).endswith(f"Example: {module.EXAMPLE}")
     copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "folder")
     assert succeed(*example, cwd=folder)
-    to_stdout = [word for word in example if word not in ("-o", "sheet.csv", "measurements.csv")]
+    to_stdout = [word for word in example if word not in ("-o", "sheet.csv", "measurements.csv", "report.html")]
     assert json.loads(succeed(*to_stdout, "--json", cwd=copy)) is not None
 
 

@@ -1,0 +1,204 @@
+"""Plans: the same as simulations where the truth is known, and honest about what a pilot leaves open."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import paretopick as pp
+from paretopick import planning
+from paretopick.planning import Pilot, plan
+from paretopick.studies.tables import export
+
+BOTH = ["ege-sr", "ege-sh"]
+
+
+def pilot_file(path, bandit, n, seed=0):
+    """A CSV file with ``n`` measurements of every arm."""
+    rng = np.random.default_rng(seed)
+    arms = np.repeat(np.arange(bandit.n_arms), n)
+    lines = [",".join(["option", *bandit.objective_names])]
+    for arm, row in zip(arms, bandit.sample(arms, rng).tolist(), strict=True):
+        lines.append(",".join([f'"{bandit.arm_names[arm]}"', *map(repr, row)]))
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def bandit():
+    rng = np.random.default_rng(2)
+    return pp.Bandit(rng.normal(size=(8, 2)), pp.Gaussian(std=[0.5, 1.0]), objective_names=("m", "n"))
+
+
+@pytest.fixture(scope="module")
+def made():
+    return plan(Pilot.guess(pp.instance("cov-boost"), like_a_study=False), policies=BOTH, target=0.3, runs=1000)
+
+
+def test_with_the_true_means_a_plan_says_what_simulate_says(made):
+    bandit = pp.instance("cov-boost")
+    for curve in made.curves:
+        (seed,) = curve.spans[0].seed
+        same = pp.simulate(bandit, curve.policy, budgets=made.budgets, runs=1000, rng=seed, hypervolume=False)
+        assert curve.errors.tolist() == same.errors.tolist()
+        other = pp.simulate(bandit, curve.policy, budgets=made.budgets, runs=4000, rng=seed + 1, hypervolume=False)
+        apart = (curve.interval(0.999)[:, 0] > other.interval(0.999)[:, 1]) | (
+            curve.interval(0.999)[:, 1] < other.interval(0.999)[:, 0]
+        )
+        assert not apart.any()
+
+
+def test_the_recommended_budget_meets_the_target(made):
+    found = made.recommendation
+    fresh = pp.simulate(pp.instance("cov-boost"), (found.policy, found.options), budgets=found.budget, runs=2000, rng=12345)
+    assert fresh.rate[0] <= made.target
+    assert found.interval[0] <= found.rate <= found.interval[1] <= made.target
+    assert found.rounds == fresh.rounds[0]
+    much_less = pp.simulate(
+        pp.instance("cov-boost"), (found.policy, found.options), budgets=found.budget * 3 // 4, runs=2000, rng=1
+    )
+    assert much_less.rate[0] > made.target  # and it is not far more than needed
+
+
+def test_a_plan_says_what_it_found_in_words_and_as_json(made):
+    found, record = made.recommendation, made.to_dict()
+    assert record["recommendation"]["budget"] == found.budget
+    assert [row["budget"] for row in record["curves"][0]["budgets"]] == list(made.budgets)
+    first, second, third = made.sentences()
+    assert (
+        first == "Planned from the means of cov-boost, taken for the truth; 1,000 simulated studies for each policy and budget."
+    )
+    assert f"Measure {found.budget:,} times with {found.policy}" in second
+    assert f"with {made.budgets[0]:,} in {planning.share(made.curves[made.best].rate[0], 1000)}" in third
+    assert str(made) == "\n".join(made.sentences())
+    assert made.if_right is None
+    assert made.quarters == ()
+
+
+def test_a_budget_that_is_asked_for_is_looked_at(bandit):
+    made = plan(bandit, policies=["ege-sr", ("apt", {"batch": 4})], budgets=[100, 60, 60], runs=200)
+    assert made.budgets == (60, 100)
+    assert made.labels == ("ege-sr", "apt (batch=4)")
+    assert made.curves[0].options == {"spend": "all"}  # as studies do
+    assert made.curves[0].scale == pytest.approx((0.5, 1.0))
+
+
+def test_what_a_pilot_leaves_open_is_in_the_plan(tmp_path, bandit):
+    metrics = dict.fromkeys(bandit.objective_names, "max")
+    small = plan(Pilot.of_table(pilot_file(tmp_path / "s.csv", bandit, 3), metrics), policies=["ege-sr"], budgets=400, runs=400)
+    large = plan(
+        Pilot.of_table(pilot_file(tmp_path / "l.csv", bandit, 3000), metrics), policies=["ege-sr"], budgets=400, runs=400
+    )
+    known = plan(bandit, policies=["ege-sr"], budgets=400, runs=400)
+    low, high = known.curves[0].interval(0.999)[0]
+    assert low <= large.curves[0].rate[0] <= high
+    rates = [part.rate[0] for part in small.quarters]
+    assert rates[0] < small.curves[0].rate[0] < rates[-1]
+    assert small.if_right.runs == 100
+    assert sum(part.errors[0] for part in small.quarters) == small.curves[0].errors[0]
+    assert "easiest quarter" in small.sentences()[-1]
+    assert "24 measurements of 8 options" in small.source
+
+
+def test_a_study_and_its_exported_measurements_make_the_same_plan(tmp_path, bandit):
+    study = pp.Study.create("s", options=bandit.arm_names, metrics={"m": "max", "n": "min"}, budget=120, storage="sqlite://")
+    rng = np.random.default_rng(1)
+    for todo in study.ask(70):
+        study.tell(todo.number, bandit.sample([study.options.index(todo.option)], rng)[0].tolist())
+        if todo.number == 5:
+            study.void(5, "wrong")
+    file = tmp_path / "e.csv"
+    file.write_bytes(export(study, "csv"))
+    one, other = Pilot.of_study(study), Pilot.of_table(file, study.metrics)
+    order = [other.bandit.arm_names.index(name) for name in one.bandit.arm_names]
+    assert one.bandit.means == pytest.approx(other.bandit.means[order])
+    assert one.bandit.noise.cov == pytest.approx(other.bandit.noise.cov[order])
+    assert one.scale == pytest.approx(other.scale)
+    assert plan(study, policies=["ege-sr"], budgets=80, runs=40).n_options == 8
+
+
+def test_zeros_and_ones_are_planned_with_chances(tmp_path):
+    bandit = pp.Bandit([[0.9, 0.2], [0.2, 0.9], [0.4, 0.1], [0.3, 0.3]], pp.Bernoulli(), objective_names=("works", "holds"))
+    pilot = Pilot.of_table(pilot_file(tmp_path / "p.csv", bandit, 30), {"works": "max", "holds": "min"})
+    assert isinstance(pilot.bandit.noise, pp.Bernoulli)
+    truths = pilot.truths(50, np.random.default_rng(0))
+    assert ((truths >= 0) & (truths <= 1)).all()
+    made = plan(pilot, policies=["ege-sr"], budgets=[100, 400], runs=100)
+    assert (made.curves[0].rate <= 1).all()
+
+
+def test_exact_metrics_are_planned_as_exact(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["option,gain,price"]
+    for option, (gain, price) in {"a": (1.0, 1), "b": (2.0, 2), "c": (0.0, 2), "d": (3.0, 3)}.items():
+        lines += [f"{option},{gain + 0.3 * rng.normal()},{price}" for _ in range(5)]
+    file = tmp_path / "p.csv"
+    file.write_text("\n".join(lines))
+    pilot = Pilot.of_table(file, {"gain": "max", "price": "min"}, exact=["price"])
+    assert pilot.has_exact_metrics
+    made = plan(pilot, policies=["ege-sr"], budgets=[24, 60], runs=20)
+    assert made.curves[0].engine == "reference"
+    assert made.curves[0].errors[1] <= 3
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("option,m\na,1\nb,2\n", "p.csv says too little to plan with: no option has been measured twice"),
+        ("option,x\na,1\n", "has no column 'm'"),
+        ("option,m\na,1\na,x\n", "row 3: metric 'm' is 'x'"),
+        ("option,m\n", "has no measurements"),
+        ("m\n1\n", "no column that names the options"),
+        ("option,m\na,1\na,2\n", "a single option is Pareto-optimal"),
+        ("option,m\na,inf\na,2\n", "row 2: metric 'm' is inf"),
+    ],
+)
+def test_a_pilot_that_cannot_be_used_is_refused_with_the_reason(tmp_path, text, message):
+    (tmp_path / "p.csv").write_text(text)
+    with pytest.raises((pp.InvalidInput, pp.NotReady), match=message):
+        plan(Pilot.of_table(tmp_path / "p.csv", {"m": "max"}), runs=20)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"budgets": [3]}, "budgets has 3; these policies need"),
+        ({"max_budget": 5}, "max_budget=5 is too small"),
+        ({"target": 0}, "target"),
+        ({"policies": []}, "policies is empty"),
+        ({"runs": 5}, "runs=5 is too small"),
+        ({"policies": ["ege-xx"]}, "did you mean"),
+    ],
+)
+def test_bad_requests_are_refused(bandit, options, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        plan(bandit, **options)
+
+
+def test_a_target_out_of_reach_is_said_to_be():
+    near = pp.Bandit([[1.0, 0.0], [0.999, 0.001], [0.0, 0.0]], pp.Gaussian(std=1.0))
+    made = plan(near, policies=BOTH, target=0.05, runs=100, max_budget=200)
+    assert made.recommendation is None
+    assert made.budgets[-1] == 200
+    assert made.sentences()[1].startswith("No budget up to 200 has an error of 0.05 or less; with 200 measurements ege-s")
+
+
+def test_ctrl_c_keeps_the_policies_that_are_finished(bandit):
+    def press(doing, done, of):
+        if doing.startswith("ege-sh"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(pp.SimulationInterrupted) as stop:
+        plan(bandit, policies=BOTH, budgets=60, runs=40, progress=press)
+    assert stop.value.partial.labels == ("ege-sr",)
+    assert stop.value.partial.recommendation is None
+
+
+def test_ladders_climb_in_small_steps():
+    assert planning._ladder(100, 100) == (100,)
+    steps = planning._ladder(100, 150)
+    assert (steps[0], steps[-1]) == (100, 150)
+    assert all(b / a <= 1.031 for a, b in itertools.pairwise(steps))
+    assert planning._first_of_the_last([False, True, False, True, True]) == 3
+    assert planning._first_of_the_last([True, False]) == 2
+    assert planning._first_of_the_last([True, True]) == 0

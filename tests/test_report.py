@@ -1,0 +1,251 @@
+"""The report: the same numbers as the result, names as they are, and nothing that leaves the file."""
+
+import json
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from terminals import run, succeed
+
+import paretopick as pp
+from paretopick.report import make_report, repeat, to_html, to_markdown, write_pictures
+from paretopick.studies.definition import define
+from paretopick.studies.files import read_study
+
+NAMES = [
+    "<script>alert(1)</script>",
+    "a & b",
+    "$x^2$ | _y_",
+    "a name that goes on and on, " * 4 + "to its end",
+    "ünïcödé 漢字",
+    "f",
+]
+
+
+def finish(study, std=0.7, stop=10**9):
+    """Measures up to ``stop`` times, with two failures and a void on the way."""
+    rng = np.random.default_rng(0)
+    truth = {name: rng.normal(size=len(study.metrics)) for name in study.options}
+    told = 0
+    while not study.done and told < stop:
+        for todo in study.ask(1):
+            if todo.number in (7, 20):
+                study.fail(todo.number, "the <i>probe</i> broke")
+                continue
+            study.tell(todo.number, (truth[todo.option] + std * rng.normal(size=len(study.metrics))).tolist())
+            told += 1
+            if told == 40:
+                study.void(todo.number, "wrong tube & label")
+    return study
+
+
+def study_of(options=NAMES, metrics=None, storage="sqlite://", **given):
+    return pp.Study.create(
+        given.pop("name", "boosters <b>bold</b>"),
+        options=options,
+        metrics=metrics or {"time <s>": "min", "quality": "max"},
+        storage=storage,
+        **{"budget": 120, **given},
+    )
+
+
+@pytest.fixture(scope="module")
+def study():
+    return finish(study_of())
+
+
+@pytest.fixture(scope="module")
+def report(study):
+    return make_report(study, rehearsals=20)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return to_html(report)
+
+
+class Reader(HTMLParser):
+    """The tags that are opened, and the cells of all tables."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.tables, self.texts = [], [], []
+        self._in_cell = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self._in_cell = True
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self._in_cell = False
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self._in_cell:
+            self.tables[-1][-1][-1] += data
+
+
+def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, report):
+    parts = ['class="answer"', 'class="sure"', "The options", "<svg", "What was measured", "<table>", "Who left when"]
+    parts += ["How sure that is", "How it was measured", "What went wrong", "Do it again", "pp.Study.create", "paretopick 0.1.0"]
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    assert report.answer.startswith("Of 6 options, ")
+
+
+def test_numbers_of_the_report_are_those_of_the_result(page, report, study):
+    result = study.result(rehearsals=20)
+    assert report.result == result
+    header, rows = result.cells()
+    assert Reader(page).tables[0] == [header, *rows]
+    said = {f"{row['option']}": row for row in json.loads(result.to_json())["options"]}
+    for row in rows:
+        assert said[row[0]]["status"] == row[1]
+        assert int(row[3]) == said[row[0]]["measurements"]
+    assert f"{round(result.certainty.probability * result.certainty.draws):,} of these draws" in page
+    assert f"{result.rehearsal.right} of 20" in page
+
+
+def test_everything_that_went_wrong_is_there_with_its_reason(page, study):
+    header, *rows = Reader(page).tables[1]
+    bad = [row for row in study.measurements() if row["status"] != "told"]
+    assert len(bad) == len(rows) == 3
+    for row, cells in zip(bad, rows, strict=True):
+        assert cells[0] == f"measurement {row['number']} {row['status']}"
+        assert cells[header.index("why")] == row["why"]
+        assert cells[1] == row["option"]
+
+
+def test_nothing_in_the_page_is_run_or_fetched(page):
+    tags = Reader(page).tags
+    assert {tag for tag, _ in tags}.isdisjoint({"script", "link", "img", "iframe", "object", "i", "b"})
+    for _, attributes in tags:
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            if name in ("href", "src", "xlink:href"):
+                assert value.startswith("#")
+    assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"', "", page)
+
+
+def test_names_are_shown_as_they_are(page):
+    text = "".join(Reader(page).texts)
+    for name in NAMES:
+        assert name in text
+
+
+@pytest.mark.parametrize("goal", ["command", "shell", "python", "settings"])
+def test_what_repeats_a_study_defines_the_same_study(goal, tmp_path, monkeypatch):
+    options = {name: {"level": i, "kind": 'x"\\'} for i, name in enumerate(NAMES)} if goal == "settings" else NAMES
+    given = {"options": options, "metrics": {"time": "min", "q": "max"}, "budget": 99}
+    policy = ("ege-gg", {"n_rounds": 3})
+    definition = define(**given, policy=policy, scale={"time": 0.25}, exact=["q"])
+    words = {"command": ("./bench.sh", "{option}"), "shell": ("./bench.sh {option} | tail -1",)}.get(goal, ())
+    definition = type(definition).from_dict({**definition.to_dict(), "command": words})
+    text = repeat("again", definition, 99)
+    if words:
+        (tmp_path / "study.toml").write_text(text)
+        read = read_study(tmp_path / "study.toml")
+        assert (read.name, read.described, read.shell) == ("again", definition, goal == "shell")
+    else:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.delenv("PARETOPICK_STORAGE", raising=False)
+        names = {}
+        exec(text, names)
+        assert names["study"].definition == definition
+        names["study"].close()
+
+
+@pytest.mark.parametrize("kind", ["empty", "begun", "one option", "one metric", "five metrics", "all retired"])
+def test_a_report_can_be_written_at_any_time(kind, tmp_path):
+    metrics = {"one metric": 1, "five metrics": 5}.get(kind, 2)
+    options = ["only"] if kind == "one option" else NAMES
+    study = study_of(options, {f"m{i}": "max" for i in range(metrics)}, budget=90)
+    if kind not in ("empty", "one option"):
+        finish(study, stop=15 if kind == "begun" else 10**9)
+    if kind == "all retired":
+        for name in NAMES:
+            study.retire(name, "sold")
+    made = make_report(study, rehearsals=0)
+    text = to_html(made)
+    assert ("<svg" in text) == (kind not in ("empty", "one option"))
+    assert Reader(text).tables[0] == [made.result.cells()[0], *made.result.cells()[1]]
+    pictures = write_pictures(made, tmp_path / "r.md")
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures.values())
+    assert made.answer in text or "&" in text
+
+
+def test_markdown_has_the_same_table_and_takes_nothing_for_markup(report):
+    text = to_markdown(report, {"front": "f.png", "timeline": "t.png"})
+    assert "![The options](f.png)" in text
+    table = text[text.index("## What was measured") :].splitlines()[2:]
+    header, rows = report.result.cells()
+    for line, cells in zip(table, [header, ["---"] * len(header), *rows], strict=False):
+        shown = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        plain = [re.sub(r"\\(.)", r"\1", cell).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") for cell in shown]
+        assert plain == cells
+    assert "<script>" not in text.replace("'<script>alert(1)</script>'", "")  # but in the code at the end
+
+
+def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    finish(study_of(storage=storage, name="b")).close()
+    target = tmp_path / "report.html"
+    said = succeed("report", "b", "--storage", storage, "-o", target, "--rehearsals", "0")
+    assert f"Wrote the report to {target}" in said
+    succeed("report", "b", "--storage", storage, "-o", target, "--rehearsals", "0")  # again
+    other = tmp_path / "mine.html"
+    other.write_text("my page")
+    refused = run("report", "b", "--storage", storage, "-o", other, "--rehearsals", "0")
+    assert refused.returncode == 2
+    assert "is there already" in refused.stderr
+    assert other.read_text() == "my page"
+    record = json.loads(succeed("report", "b", "--storage", storage, "-o", tmp_path / "r.md", "--json", "--rehearsals", "0"))
+    assert [os.path.exists(file) for file in record["files"]] == [True] * 3
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert found, "Chromium is not installed; make test installs it on Debian"
+    with sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_in_a_browser(browser, page, width, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(page, encoding="utf-8")
+    window = browser.new_page(viewport={"width": width, "height": 844})
+    said, asked = [], []
+    window.on("console", lambda message: said.append(message.text))
+    window.on("pageerror", lambda error: said.append(str(error)))
+    window.on("dialog", lambda dialog: said.append(dialog.message))
+    window.on("request", lambda request: asked.append(request.url))
+    window.goto(file.as_uri())
+    assert said == []
+    assert asked == [file.as_uri()]
+    assert window.evaluate("document.documentElement.scrollWidth") <= width
+    shown = window.inner_text("body")
+    for name in NAMES:
+        assert name in shown
+    for picture in window.query_selector_all("svg"):
+        box = picture.bounding_box()
+        assert box["width"] > 250
+        assert box["height"] > 100
+    assert window.pdf().startswith(b"%PDF")
+    window.close()
