@@ -326,7 +326,7 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, "ege-sr", runs="1000"), "runs='1000' is neither"),
         (lambda: pp.simulate(EASY, "ege-sr", max_runs=10), "max_runs=10 goes with runs="),
         (lambda: pp.simulate(EASY, "ege-sr", runs="until:1", max_runs=0), "max_runs=0 is too small"),
-        (lambda: pp.simulate(EASY, "ege-sr", scale=[1.0, 0.0]), r"scale=\[1.0, 0.0\] must be one positive number, or 2"),
+        (lambda: pp.simulate(EASY, "ege-sr", scale=[1.0, -1.0]), r"scale=\[1.0, -1.0\] must be one positive number, or 2"),
         (lambda: pp.simulate(EASY, "ege-sr", scale=[1.0, 1.0, 1.0]), "must be one positive number, or 2"),
         (lambda: pp.simulate(EASY, "ege-sr", scale="wide"), "scale='wide' must be"),
         (lambda: pp.simulate(EASY, "ege-sr", scale=float("nan")), "scale=nan must be"),

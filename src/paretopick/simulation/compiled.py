@@ -19,7 +19,7 @@ from paretopick.policies.base import Policy
 from paretopick.policies.ege import EGE
 from paretopick.simulation.results import Span
 from paretopick.simulation.scores import Judge
-from paretopick.simulation.tasks import Task
+from paretopick.simulation.tasks import Task, has_exact
 
 if TYPE_CHECKING:
     from paretopick.simulation.kernels.noises import Noise
@@ -45,6 +45,8 @@ def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
     if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
+    if has_exact(task.scale):
+        return f"{task.policy} with an objective without noise (0 in scale) has no kernel"
     if not _largest_sum(task) < LARGEST_SUM:
         return "kernels do not take sums that may come near the largest number there is"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
@@ -55,7 +57,8 @@ def why_no_kernel(task: Task) -> str | None:
 def _largest_sum(task: Task) -> float:
     """A bound on what the coordinates of an arm can add up to; normals are below 9 in size."""
     scale = np.ones(task.bandit.n_objectives) if task.scale is None else task.scale
-    largest = np.abs(task.bandit.means).max(axis=0)
+    means = task.bandit.means if task.truths is None else task.truths.means.reshape(-1, task.bandit.n_objectives)
+    largest = np.abs(means).max(axis=0)
     if isinstance(task.bandit.noise, Gaussian):
         largest = largest + 9.0 * task.bandit.n_objectives * np.abs(task.bandit.noise.root).max()
     with np.errstate(over="ignore"):
@@ -72,7 +75,7 @@ class CompiledRunner:
     """Runs of one policy on one bandit at several budgets, in kernels."""
 
     def __init__(self, task: Task) -> None:
-        self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)
+        self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
         with _notice():
             self._sweep = KERNELS[task.kind](task)
             self._sweep(seed_key((0,)), 0, 0)  # compiles, or reads from the cache
@@ -80,7 +83,7 @@ class CompiledRunner:
     def span(self, span: Span) -> IntArray:
         """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone."""
         answers = self._sweep(seed_key(span.seed), span.first, span.last)
-        return np.array([self._judge.tally(*answer) for answer in answers])
+        return np.array([self._judge.tally(*answer, first=span.first) for answer in answers])
 
 
 def seed_key(seed: tuple[int, ...]) -> Key:
@@ -101,19 +104,20 @@ def _ege(task: Task) -> Sweep:
     from paretopick.simulation.kernels import ege
 
     side_by_side = grain(task) > 1
+    means = kernel_means(task)
     plans = []
     for budget in task.budgets:
         player = task.player(budget)
         assert isinstance(player, EGE)
         plan, columns = make_plan(player)
-        plans.append((kernel_noise(task, columns), plan))
+        plans.append((kernel_noise(task, columns, means), plan))
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         results = []
         for noise, plan in plans:
             outcome = _outcome(last - first, noise.n_arms)
             memory = ege.make_memory(noise, side_by_side=side_by_side)
-            ege.run_ege(noise, plan, seed, first, last, memory, outcome)
+            ege.run_ege(_from_run(noise, first), plan, seed, first, last, memory, outcome)
             results.append(tuple(outcome))
         return results
 
@@ -148,7 +152,7 @@ def _ape(task: Task) -> Sweep:
         results = []
         for variant, scale, budget in plans:
             outcome = _outcome(last - first, noise.n_arms)
-            run(noise, variant, scale, budget, seed, first, last, make_memory(noise), outcome)
+            run(_from_run(noise, first), variant, scale, budget, seed, first, last, make_memory(noise), outcome)
             results.append(tuple(outcome))
         return results
 
@@ -170,7 +174,7 @@ def _apt(task: Task) -> Sweep:
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         n = last - first
         answers = np.zeros((n, len(budgets), -(-noise.n_arms // 64)), dtype=np.uint64)
-        run(noise, batch, gamma, initial, budgets, seed, first, last, make_memory(noise), answers)
+        run(_from_run(noise, first), batch, gamma, initial, budgets, seed, first, last, make_memory(noise), answers)
         rounds = 1 - (initial * noise.n_arms - budgets) // batch
         results: list[Any] = [None] * len(budgets)
         for place, at in enumerate(order):
@@ -198,21 +202,46 @@ def _outcome(n_runs: int, n_arms: int) -> Any:
     )
 
 
-def kernel_noise(task: Task, columns: IntArray | None = None) -> Noise:
-    """Returns the bandit as the kernels see it, divided by the scale; ``columns`` are the numbers of pulls to draw sums of."""
+def kernel_means(task: Task) -> FloatArray:
+    """Returns the means as the kernels see them, flat: those of the bandit, or of every run and of lanes behind the last."""
+    K, D = task.bandit.means.shape
+    means = task.bandit.means[None]
+    if task.truths is not None:
+        means = task.truths.means
+        means = np.concatenate((means, np.broadcast_to(means[-1], (7, K, D))))
+    if task.scale is None or isinstance(task.bandit.noise, Bernoulli):
+        return means.flatten()  # an array that is read-only would be another type, and compiled for
+    return (means / task.scale).ravel()
+
+
+def _from_run(noise: Noise, run: int) -> Noise:
+    """The same with the means from those of a run on, where runs have means of their own."""
+    return noise._replace(means=noise.means[run * noise.step :])
+
+
+def kernel_noise(task: Task, columns: IntArray | None = None, means: FloatArray | None = None) -> Noise:
+    """Returns the bandit as the kernels see it, divided by the scale.
+
+    Args:
+        task: what is simulated.
+        columns: the numbers of pulls to draw sums of.
+        means: what ``kernel_means`` returned, if that is at hand.
+    """
     from paretopick.simulation.kernels import noises
     from paretopick.simulation.kernels.binomials import MOST_PULLS, make_tables, no_tables
 
     K, D = task.bandit.means.shape
     scale = np.ones(D) if task.scale is None else task.scale
+    means = kernel_means(task) if means is None else means
+    step = 0 if task.truths is None else K * D
     if isinstance(task.bandit.noise, Bernoulli):
-        chances = task.bandit.means.ravel().copy()  # an array that is read-only would be another type, and compiled for
         if columns is not None and columns.max(initial=0) > MOST_PULLS:
             raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
-        tables = no_tables() if columns is None else make_tables(columns, chances)
-        return noises.Noise(noises.BERNOULLI, K, D, chances, 1.0 / scale, tables)
+        # Tables are for chances that serve many runs.
+        tables = no_tables() if columns is None or step else make_tables(columns, means)
+        return noises.Noise(noises.BERNOULLI, K, D, step, means, 1.0 / scale, tables)
     kind, factors = _gaussian(task.bandit, scale)
-    return noises.Noise(kind, K, D, (task.bandit.means / scale).ravel(), factors, no_tables())
+    return noises.Noise(kind, K, D, step, means, factors, no_tables())
 
 
 def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:

@@ -26,6 +26,7 @@ from paretopick.simulation.compiled import CompiledRunner, grain, why_no_kernel
 from paretopick.simulation.reference import ReferenceRunner
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 from paretopick.simulation.tasks import PolicySpec, Task, check_budgets, make_task
+from paretopick.simulation.truths import check_truths
 
 log = logging.getLogger("paretopick")
 
@@ -53,6 +54,7 @@ class _Options(TypedDict, total=False):
     executor: Executor | None
     start: int
     scale: ArrayLike | None
+    truths: ArrayLike | None
     hypervolume: bool
     engine: Engine
     progress: Progress | None
@@ -83,6 +85,7 @@ def simulate(
     executor: Executor | None = None,
     start: int = 0,
     scale: ArrayLike | None = None,
+    truths: ArrayLike | None = None,
     hypervolume: bool = True,
     engine: Engine = "auto",
     progress: Progress | None = None,
@@ -108,7 +111,13 @@ def simulate(
             under ``workers`` holds for it too.
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
         scale: what each objective is divided by before the policy sees it: one number, or one per objective. Answers are
-            judged by the true means all the same.
+            judged by the true means all the same. 0 says that an objective is without noise: the policy is told the means of
+            it, and that a difference in it is beyond doubt (``Policy.rescale``); such runs have no kernel.
+        truths: means of their own for every run, ``(n_truths, n_arms, n_objectives)``, for problems whose means are uncertain:
+            run number r, counted from ``start`` on, pulls arms with the means ``truths[r]`` and the bandit's noise, and its
+            answer is judged by their Pareto set. The hypervolume fraction is then undefined, and a policy that takes
+            ``complexity`` is given that of the bandit's own means. Curves add up if their truths are the same array: for more
+            runs, say ``start``.
         hypervolume: whether to compute the hypervolume fraction, which takes long for large fronts in many objectives.
         engine: "compiled", or "reference", which goes through ask and tell pull by pull and draws other random numbers; "auto" is
             compiled where policy and noise have a kernel, which all but ``Resampled`` have.
@@ -126,9 +135,12 @@ def simulate(
     if not specs:
         raise InvalidInput("policy=[] names no policy; write for instance ['ege-sr', 'uniform'].")
     T = check_budgets(budgets, bandit)
-    tasks = [make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume) for spec in specs]
+    drawn = check_truths(truths, bandit)
+    tasks = [make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume, truths=drawn) for spec in specs]
     goal = _Goal(runs, max_runs)
     first = check_integer(start, "start", minimum=0, maximum=2**62)
+    if drawn is not None:
+        drawn.check_enough(runs, first)
     if max(T) * goal.most >= 2**63:
         raise InvalidInput(f"{goal.most} runs of {max(T)} pulls are more pulls than can be counted; make fewer.")
     if workers is not None:

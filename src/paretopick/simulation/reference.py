@@ -11,7 +11,7 @@ from paretopick.errors import InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.simulation.results import TALLIES, Span
 from paretopick.simulation.scores import Judge, packed
-from paretopick.simulation.tasks import Task, check_scale
+from paretopick.simulation.tasks import Task, check_exact, check_scale, has_exact
 
 
 def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None = None) -> None:
@@ -21,7 +21,8 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
         bandit: what is pulled.
         player: a policy, fresh or in the middle of a run.
         rng: an int, SeedSequence or Generator.
-        scale: what each objective is divided by before the policy sees it; by default 1.
+        scale: what each objective is divided by before the policy sees it; by default 1. 0 says that an objective is without
+            noise: the policy is told the means of it, and by ``rescale`` what all objectives are to be divided by.
     """
     if not isinstance(player, Policy):
         raise InvalidInput(f"player={player!r} is not a policy; write pp.policy(NAME, n_arms=..., n_objectives=..., budget=...).")
@@ -34,9 +35,16 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
         raise InvalidInput(f"{player.name or 'this policy'} has no budget and is never done; make it with budget=.")
     generator = check_rng(rng)
     widths = check_scale(scale, bandit.n_objectives)
+    exact = None
+    if widths is not None and has_exact(widths):
+        check_exact(player, widths)
+        player.rescale(widths)
+        exact, widths = widths == 0, None
     while not player.done:
         arms = player.ask()
         values = bandit.sample(arms, generator)
+        if exact is not None:  # the root of a covariance may leave a rounding where there should be no noise
+            values = np.where(exact, bandit.means[arms], values)
         with np.errstate(over="ignore"):  # the policy says so itself
             player.tell(arms, values if widths is None else values / widths)
 
@@ -46,7 +54,7 @@ class ReferenceRunner:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume)
+        self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
 
     def span(self, span: Span) -> IntArray:
         """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone.
@@ -57,14 +65,15 @@ class ReferenceRunner:
         entropy, *key = span.seed
         for run in range(span.first, span.last):
             seed = np.random.SeedSequence(entropy, spawn_key=(*key, run))
+            bandit = self._task.bandit_of(run)
             for row, budget in zip(tallies, self._task.budgets, strict=True):
                 player = self._task.player(budget)
-                play(self._task.bandit, player, seed, scale=self._task.scale)
-                row += self._score(player)
+                play(bandit, player, seed, scale=self._task.scale)
+                row += self._score(player, run)
         return tallies
 
-    def _score(self, player: Policy) -> IntArray:
+    def _score(self, player: Policy, run: int) -> IntArray:
         answer = np.zeros((1, player.n_arms), dtype=np.bool_)
         answer[0, player.recommend()] = True
         record = player.snapshot()
-        return self._judge.tally(packed(answer), np.array([record.pulls_used]), np.array([record.round]))
+        return self._judge.tally(packed(answer), np.array([record.pulls_used]), np.array([record.round]), first=run)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from paretopick._arrays import BoolArray, IntArray
 from paretopick.bandits import Bandit
 from paretopick.simulation.results import BILLION, TALLIES, UNDEFINED
+from paretopick.simulation.truths import Truths
 from paretopick.theory import losses
 
 MOST_REMEMBERED = 1 << 17
@@ -17,26 +18,34 @@ MOST_REMEMBERED = 1 << 17
 
 
 class Judge:
-    """Knows the truth about one bandit."""
+    """Knows the truth about one bandit, or about each run."""
 
-    def __init__(self, bandit: Bandit, max_arms: int | None, hypervolume: bool) -> None:
+    def __init__(self, bandit: Bandit, max_arms: int | None, hypervolume: bool, truths: Truths | None) -> None:
         self._bandit = bandit
+        self._each = truths is not None
+        self._optimal = bandit.optimal[None] if truths is None else truths.optimal
+        self._right = packed(self._optimal)
         # An answer of more arms than there are is none, so without max_arms this asks for the whole Pareto set.
         self._max_arms = bandit.n_arms + 1 if max_arms is None else max_arms
         self._hypervolume = hypervolume
 
-    def tally(self, answers: NDArray[np.uint64], pulls: IntArray, rounds: IntArray) -> IntArray:
+    def tally(self, answers: NDArray[np.uint64], pulls: IntArray, rounds: IntArray, *, first: int) -> IntArray:
         """Returns the totals of ``TALLIES`` over runs.
 
         Args:
             answers: ``(n_runs, n_words)``: arm a is in the answer if bit a % 64 of word a // 64 is set.
             pulls: how many each run used, or one number for all together.
             rounds: the same of rounds.
+            first: the number of the first run.
         """
-        truth = self._bandit.optimal
-        wrong = answers[(answers != packed(truth[None])).any(axis=1)]
-        different, counts = np.unique(wrong, axis=0, return_counts=True)
-        masks = unpacked(different, len(truth))
+        runs = slice(first, first + len(answers)) if self._each else slice(None)
+        erred = (answers != self._right[runs]).any(axis=1)
+        wrong = answers[erred]
+        if self._each:
+            truth, different, counts = self._optimal[runs][erred], wrong, np.ones(len(wrong), dtype=np.int64)
+        else:
+            truth, (different, counts) = self._optimal, np.unique(wrong, axis=0, return_counts=True)
+        masks = unpacked(different, self._bandit.n_arms)
         relaxed = np.where(masks.sum(axis=1) == self._max_arms, (masks & ~truth).any(axis=1), True)
         totals = {
             "errors": len(wrong),

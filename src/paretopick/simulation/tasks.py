@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies import check_options, plain_options, policy, policy_options
 from paretopick.policies.base import Policy
 from paretopick.simulation.results import ErrorCurve, Span
+from paretopick.simulation.truths import Truths
 from paretopick.theory.complexity import complexity
 
 PolicySpec: TypeAlias = str | tuple[str, Mapping[str, Any]]
@@ -33,13 +34,21 @@ class Task:
     budgets: tuple[int, ...]
     scale: FloatArray | None
     hypervolume: bool
+    truths: Truths | None
 
     @cached_property
     def identity(self) -> str:
         """A text that is equal for tasks that are equal."""
         scale = None if self.scale is None else self.scale.tolist()
-        parts = [self.bandit.name, self.bandit.digest, self.policy, self.options, self.budgets, scale, self.hypervolume]
+        parts = [self.bandit.name, self.digest, self.policy, self.options, self.budgets, scale, self.hypervolume]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    @cached_property
+    def digest(self) -> str:
+        """That of the bandit, and another one where runs have means of their own."""
+        if self.truths is None:
+            return self.bandit.digest
+        return hashlib.sha256(f"{self.bandit.digest}|{self.truths.digest}".encode()).hexdigest()[:16]
 
     @cached_property
     def kind(self) -> type[Policy]:
@@ -51,11 +60,15 @@ class Task:
         size = {"n_arms": self.bandit.n_arms, "n_objectives": self.bandit.n_objectives}
         return policy(self.policy, **size, budget=budget, **self.options)
 
+    def bandit_of(self, run: int) -> Bandit:
+        """Returns what is pulled in a run."""
+        return self.bandit if self.truths is None else replace(self.bandit, means=self.truths.means[run])
+
     def curve(self, engine: str, tallies: IntArray, spans: tuple[Span, ...]) -> ErrorCurve:
         """Returns the curve of counted runs."""
         return ErrorCurve(
             instance=self.bandit.name,
-            digest=self.bandit.digest,
+            digest=self.digest,
             policy=self.policy,
             options=self.options,
             scale=None if self.scale is None else tuple(self.scale.tolist()),
@@ -74,17 +87,19 @@ def make_task(
     budgets: int | Iterable[int] | None = None,
     scale: ArrayLike | None = None,
     hypervolume: bool = True,
+    truths: Truths | None = None,
 ) -> Task:
     """Returns what is to be simulated; refuses a policy, an option or a budget that does not work."""
     T = check_budgets(budgets, bandit)
     name, options = _named(spec)
     widths = check_scale(scale, bandit.n_objectives)
-    options = informed_options(name, options, bandit, scale=widths)
+    options = informed_options(name, options, bandit, scale=None if has_exact(widths) else widths)
     check_options(name, options)
-    task = Task(bandit, name, plain_options(options), T, widths, check_flag(hypervolume, "hypervolume"))
+    volume = check_flag(hypervolume, "hypervolume") and truths is None
+    task = Task(bandit, name, plain_options(options), T, widths, volume, truths)
     for budget in task.budgets:
         try:
-            task.player(budget)
+            check_exact(task.player(budget), widths)
         except BudgetTooSmall as refusal:
             raise BudgetTooSmall(f"{name} on {bandit.name}: {refusal}", refusal.smallest) from None
     return task
@@ -102,18 +117,34 @@ def informed_options(name: str, options: Mapping[str, Any], bandit: Bandit, *, s
 
 
 def check_scale(scale: ArrayLike | None, n_objectives: int) -> FloatArray | None:
-    """Returns what each objective is divided by as one number per objective, or None; refuses what is not positive."""
+    """Returns what each objective is divided by as one number per objective, or None; 0 is for objectives without noise."""
     if scale is None:
         return None
     try:
         widths = np.array(scale, dtype=np.float64)
     except (TypeError, ValueError):
         widths = np.empty(0)
-    if widths.shape not in ((), (n_objectives,)) or not (np.isfinite(widths) & (widths > 0)).all():
+    least = widths >= 0 if widths.ndim else widths > 0
+    if widths.shape not in ((), (n_objectives,)) or not (np.isfinite(widths) & least).all():
         raise InvalidInput(
-            f"scale={scale!r} must be one positive number, or {n_objectives}, one per objective: what each is divided by."
+            f"scale={scale!r} must be one positive number, or {n_objectives}, one per objective: what each is divided by, "
+            "or 0 where it is without noise."
         )
     return frozen(np.broadcast_to(widths, (n_objectives,)).copy())
+
+
+def has_exact(scale: FloatArray | None) -> bool:
+    """Returns whether a scale says of some objective that it is without noise."""
+    return scale is not None and not scale.all()
+
+
+def check_exact(player: Policy, scale: FloatArray | None) -> None:
+    """Refuses objectives without noise for a policy that knows none."""
+    if scale is not None and has_exact(scale) and not player.amendable:
+        raise InvalidInput(
+            f"scale={scale.tolist()} says that objective {int(scale.argmin())} is without noise, and "
+            f"{player.name or 'this policy'} knows no such objectives; ege-sr, ege-sh, ege-gg, uniform, ege-sr-k, ege and apt do."
+        )
 
 
 def _named(spec: PolicySpec) -> tuple[str, Mapping[str, Any]]:

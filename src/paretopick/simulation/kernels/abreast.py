@@ -113,7 +113,8 @@ def pull_each(noise, arm, runs):
     count = gather(runs.pulls, place) + spread(1.0)
     scatter(runs.pulls, place, count)
     start, middle = load(runs.start, 0), load(runs.middle, 0)
-    truth = arm * spread(uint64(D))
+    first = arm * spread(uint64(D))
+    truth = first + lane_numbers() * spread(uint64(noise.step))
     if noise.kind != BERNOULLI:
         for d in range(0, D, 2):
             a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
@@ -127,8 +128,8 @@ def pull_each(noise, arm, runs):
         elif noise.kind == DIAGONAL:
             value = fused(spread(noise.factors[d]), load(runs.normals, d * WIDTH), mean)
         else:
-            value = mean + _scattered(noise, (truth + spread(uint64(d))) * spread(uint64(D)), runs)
-        at = (truth + spread(uint64(d))) * spread(uint64(WIDTH)) + lane_numbers()
+            value = mean + _scattered(noise, (first + spread(uint64(d))) * spread(uint64(D)), runs)
+        at = (first + spread(uint64(d))) * spread(uint64(WIDTH)) + lane_numbers()
         total = gather(runs.sums, at) + value
         mean = total / count
         scatter(runs.sums, at, total)

@@ -38,7 +38,7 @@ from paretopick.simulation.kernels.lanes import (
     word_memory,
 )
 from paretopick.simulation.kernels.moving import Gaps, make_gaps, move_arm, start_gaps
-from paretopick.simulation.kernels.noises import Noise
+from paretopick.simulation.kernels.noises import Noise, from_run
 from paretopick.simulation.kernels.randoms import run_key
 from paretopick.simulation.kernels.sequential import Arms, answer_now, forget, make_arms, pull_once
 
@@ -104,10 +104,10 @@ def run_ape(noise, variant, scale, budget, seed, first, last, memory, outcome, s
     arms, gaps, bounds = memory.arms, memory.gaps, memory.bounds
     K, D = noise.n_arms, noise.n_objectives
     for run in range(first, last):
-        key = run_key(seed, run)
+        key, own = run_key(seed, run), from_run(noise, run - first)
         forget(arms)
         for i in range(K):
-            pull_once(noise, key, i, arms)
+            pull_once(own, key, i, arms)
         for i in range(K):
             bounds.bonus[i] = _bonus(scale, 1) if variant == FIXED else 0.0
         hardness, exploration, ceiling, in_vain = 0.0, 0.0, 0.0, 0
@@ -134,11 +134,11 @@ def run_ape(noise, variant, scale, budget, seed, first, last, memory, outcome, s
                 hardness = _hardness(variant, K, gaps)
                 other = b + c - chosen
                 if budget - used > 1 and other != chosen:
-                    pull_once(noise, key, other, arms)
+                    pull_once(own, key, other, arms)
                     used += 1
                     move_arm(arms.means, arms.stride, D, K, other, gaps)
                     _follow(other, K, D, arms, bounds, guard)
-            pull_once(noise, key, chosen, arms)
+            pull_once(own, key, chosen, arms)
             used += 1
             if variant != FIXED:
                 move_arm(arms.means, arms.stride, D, K, chosen, gaps)

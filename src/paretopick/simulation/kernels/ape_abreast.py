@@ -38,7 +38,7 @@ from paretopick.simulation.kernels.lanes import (
     store,
     word_memory,
 )
-from paretopick.simulation.kernels.noises import Noise
+from paretopick.simulation.kernels.noises import Noise, from_run
 
 
 class Rows(NamedTuple):
@@ -69,7 +69,8 @@ def run_ape_abreast(noise, variant, scale, budget, seed, first, last, memory, ou
     runs, rows = memory.runs, memory.rows
     K, D = noise.n_arms, noise.n_objectives
     for eight in range(first, last, WIDTH):
-        begin_runs(noise, seed, eight, 1, runs)
+        own = from_run(noise, eight - first)
+        begin_runs(own, seed, eight, 1, runs)
         bonus = _bonus(spread(scale), spread(1.0)) if variant == FIXED else spread(0.0)
         for i in range(K):
             store(rows.bonus, i * WIDTH, bonus)
@@ -87,10 +88,10 @@ def run_ape_abreast(noise, variant, scale, budget, seed, first, last, memory, ou
                 exploration = _explorations(variant, scale, budget - K, K, D, runs)
                 if budget - used > 1 and K > 1:
                     other = choose(fewer, b, c)
-                    pull_each(noise, other, runs)
+                    pull_each(own, other, runs)
                     used += 1
                     _follow(other, gather(rows.bonus, places(other)), K, D, runs, rows)
-            pull_each(noise, chosen, runs)
+            pull_each(own, chosen, runs)
             used += 1
             if variant == ADAPTIVE:
                 _set_bonuses(_explorations(variant, scale, budget - K, K, D, runs), K, runs, rows)

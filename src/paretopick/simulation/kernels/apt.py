@@ -23,7 +23,7 @@ from paretopick.simulation.kernels.lanes import (
     spread,
 )
 from paretopick.simulation.kernels.moving import Gaps, make_gaps, move_arm, start_gaps
-from paretopick.simulation.kernels.noises import Noise
+from paretopick.simulation.kernels.noises import Noise, from_run
 from paretopick.simulation.kernels.randoms import run_key
 from paretopick.simulation.kernels.sequential import Arms, answer_now, forget, make_arms, pull_once
 
@@ -57,11 +57,11 @@ def run_apt(noise, batch, gamma, initial, budgets, seed, first, last, memory, an
     arms, gaps, roots, moved, waiting = memory.arms, memory.gaps, memory.roots, memory.moved, memory.waiting
     n_arms, n_objectives = noise.n_arms, noise.n_objectives
     for run in range(first, last):
-        key = run_key(seed, run)
+        key, own = run_key(seed, run), from_run(noise, run - first)
         forget(arms)
         for i in range(n_arms):
             for _ in range(initial):
-                pull_once(noise, key, i, arms)
+                pull_once(own, key, i, arms)
             roots[i] = math.sqrt(initial)
         start_gaps(arms.means, arms.stride, n_objectives, n_arms, gaps)
         used, frozen, n_moved = initial * n_arms, batch, 0
@@ -75,7 +75,7 @@ def run_apt(noise, batch, gamma, initial, budgets, seed, first, last, memory, an
                     frozen, n_moved = batch, 0
                 frozen -= 1
                 arm = _next_arm(used, gamma, n_arms, arms, roots, gaps)
-                pull_once(noise, key, arm, arms)
+                pull_once(own, key, arm, arms)
                 roots[arm] = math.sqrt(arms.counts[arm])
                 if not waiting[arm]:
                     waiting[arm], moved[n_moved] = True, arm

@@ -23,7 +23,7 @@ from paretopick.simulation.kernels.lanes import (
     square_root,
     store,
 )
-from paretopick.simulation.kernels.noises import Noise
+from paretopick.simulation.kernels.noises import Noise, from_run
 
 
 class Memory(NamedTuple):
@@ -44,7 +44,8 @@ def run_apt_abreast(noise, batch, gamma, initial, budgets, seed, first, last, me
     runs, roots = memory.runs, memory.roots
     K, D = noise.n_arms, noise.n_objectives
     for eight in range(first, last, WIDTH):
-        begin_runs(noise, seed, eight, initial, runs)
+        own = from_run(noise, eight - first)
+        begin_runs(own, seed, eight, initial, runs)
         for i in range(K):
             store(roots, i * WIDTH, square_root(load(runs.pulls, i * WIDTH)))
         used, frozen = initial * K, 0
@@ -55,7 +56,7 @@ def run_apt_abreast(noise, batch, gamma, initial, budgets, seed, first, last, me
                     frozen = batch
                 frozen -= 1
                 arm = _next_arms(gamma * used / K, K, runs, roots)
-                pull_each(noise, arm, runs)
+                pull_each(own, arm, runs)
                 place = places(arm)
                 scatter(roots, place, square_root(gather(runs.pulls, place)))
                 used += 1

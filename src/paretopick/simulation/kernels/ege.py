@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.lanes import WIDTH, kernel
-from paretopick.simulation.kernels.noises import Noise
+from paretopick.simulation.kernels.noises import Noise, from_run
 from paretopick.simulation.kernels.one_by_one import Alone, make_alone, run_alone
 from paretopick.simulation.kernels.pivots import MOST_ARMS
 from paretopick.simulation.kernels.randoms import run_key
@@ -36,4 +36,4 @@ def run_ege(noise, plan, seed, first, last, memory, outcome, sources=SOURCES):
             run_together(noise, plan, seed, run, n_runs, memory.together, memory.alone, outcome, run - first)
     else:
         for run in range(first, last):
-            run_alone(noise, plan, run_key(seed, run), memory.alone, outcome, run - first)
+            run_alone(from_run(noise, run - first), plan, run_key(seed, run), memory.alone, outcome, run - first)

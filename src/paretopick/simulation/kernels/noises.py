@@ -40,11 +40,15 @@ class Noise(NamedTuple):
     ``factors`` is what standard normals are multiplied by, divided by the scale: ``(n_objectives,)`` stds, or ``(n_arms,
     n_objectives, n_objectives)`` roots of covariances, flat; of Bernoulli noise, what a success counts in each objective.
     ``tables`` serve the sums of Bernoulli pulls.
+
+    Where every run has means of its own they follow each other in ``means``, those of a run ``step`` behind those of the one
+    before; where all runs have the same, ``step`` is 0.
     """
 
     kind: int
     n_arms: int
     n_objectives: int
+    step: int
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
     tables: Tables
@@ -97,6 +101,13 @@ def _slots(n_vectors: int, n_objectives: int, kind: int, step: int, stride: int)
         normals=float_memory((n_objectives + 1) * WIDTH),
         hashes=word_memory(WIDTH),
     )
+
+
+@inlined
+def from_run(noise, run):
+    """The same with the means of so many runs left out."""
+    means = noise.means[run * noise.step :]
+    return Noise(noise.kind, noise.n_arms, noise.n_objectives, noise.step, means, noise.factors, noise.tables)
 
 
 @inlined
@@ -175,7 +186,7 @@ def _pull_bernoulli(noise, start, middle, first, column, pulls, v, lanes, slots)
             if tables:
                 successes = look_up(noise.tables, (columns_before + arm) * D + d, word)
             else:
-                successes = invert(pulls, noise.means[arm * D + d], word)
+                successes = invert(pulls, slots.means[at + lane], word)
             # Equal numbers of successes must give equal sums, whatever the rounds they came in.
             before = math.floor(slots.sums[at + lane] * scale + 0.5)
             slots.sums[at + lane] = (before + successes) * unit

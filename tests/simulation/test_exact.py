@@ -1,0 +1,122 @@
+"""Objectives without noise: 0 in ``scale``."""
+
+import numpy as np
+import pytest
+
+import paretopick as pp
+
+COSTS = np.array([[1.0, -3.0], [1.2, -3.0], [0.4, -1.0], [0.5, -2.0], [0.9, -2.0], [0.1, -1.0], [1.1, -4.0], [0.3, 0.0]])
+PAID = pp.Bandit(COSTS, pp.Gaussian(std=[0.5, 0.0]), name="paid", budget=60)
+
+SPECS = [("ege-sr", {"spend": "all"}), ("ege-sh", {}), ("uniform", {}), ("ege-sr-k", {"max_arms": 2}), ("apt", {"batch": 3})]
+
+
+def by_hand(bandit: pp.Bandit, spec, run: int, widths) -> pp.Policy:
+    """One run of the reference engine, written out: raw values, and the policy knows the widths."""
+    name, options = spec
+    player = pp.policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=60, **options)
+    player.rescale(widths)
+    rng = np.random.default_rng(np.random.SeedSequence(9, spawn_key=(run,)))
+    while not player.done:
+        arms = player.ask()
+        values = bandit.sample(arms, rng)
+        for d, width in enumerate(widths):
+            if width == 0:
+                values[:, d] = bandit.means[arms, d]
+        player.tell(arms, values)
+    return player
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_run_is_ask_and_tell_with_the_widths_given_to_the_policy(spec):
+    noisy = pp.Bandit(COSTS, pp.Gaussian(std=[0.5, 0.3]))  # what is said to be without noise is told without
+    for bandit in (PAID, noisy):
+        answers = []
+        for run in range(12):
+            player = by_hand(bandit, spec, run, [0.5, 0.0])
+            assert (player.means[:, 1] == COSTS[:, 1]).all()
+            answers.append((player.recommend().tolist(), player.snapshot().pulls_used, player.snapshot().round))
+            mine = pp.policy(spec[0], n_arms=8, n_objectives=2, budget=60, **spec[1])
+            pp.play(bandit, mine, np.random.SeedSequence(9, spawn_key=(run,)), scale=[0.5, 0.0])
+            assert mine.to_dict() == player.to_dict()
+        truth = np.flatnonzero(bandit.optimal).tolist()
+        for workers in (1, 2):
+            curve = pp.simulate(bandit, spec, budgets=60, runs=12, rng=9, scale=[0.5, 0.0], workers=workers)
+            assert curve.errors[0] == sum(answer != truth for answer, _, _ in answers)
+            assert curve.pulls[0] * 12 == sum(pulls for _, pulls, _ in answers)
+            assert curve.rounds[0] * 12 == sum(rounds for _, _, rounds in answers)
+        assert 0 < curve.relaxed_losses[0] < 12
+    assert curve.scale == (0.5, 0.0)
+    assert pp.ErrorCurve.from_dict(curve.to_dict()) == curve
+
+
+def test_the_scale_is_not_the_same_as_a_small_one():
+    """Options that cost the same are told apart by the noisy objective alone, however wide the other differences look."""
+    exact, tiny = (pp.simulate(PAID, "ege-sr", runs=100, rng=1, scale=[0.5, width], engine="reference") for width in (0, 1e-9))
+    assert exact.errors[0] != tiny.errors[0]
+    with pytest.raises(ValueError, match="curves of scale"):
+        exact + tiny
+
+
+@pytest.mark.parametrize("scale", [2.0, [0.5, 4.0]])
+def test_a_positive_scale_divides_what_the_policy_is_told(scale):
+    mine, theirs = (pp.policy("apt", n_arms=8, n_objectives=2, budget=60) for _ in range(2))
+    pp.play(PAID, mine, 3, scale=scale)
+    rng = np.random.default_rng(3)
+    while not theirs.done:
+        arms = theirs.ask()
+        theirs.tell(arms, PAID.sample(arms, rng) / scale)
+    assert mine.to_dict() == theirs.to_dict()
+
+
+def test_a_covariance_of_rank_one_too_few_leaves_no_rounding_in_an_exact_objective():
+    direction = np.array([0.3, 0.7, 0.0])
+    cov = np.outer(direction, direction) + np.diag([0.1, 0.2, 0.0])
+    means = np.column_stack([COSTS[:, 0], COSTS[:, 0], np.zeros(8)])
+    player = pp.policy("ege-sr", n_arms=8, n_objectives=3, budget=60)
+    pp.play(pp.Bandit(means, pp.Gaussian(cov=cov)), player, 1, scale=[1.0, 1.0, 0.0])
+    assert (player.means[:, 2] == 0.0).all()
+
+
+def test_with_truths_every_run_has_its_own():
+    rng = np.random.default_rng(0)
+    X = np.repeat(COSTS[None], 15, axis=0)
+    X[:, :, 0] += rng.normal(size=(15, 8))
+    for policy in ("ege-sr", "apt"):
+        curve = pp.simulate(PAID, policy, runs=12, start=3, rng=9, scale=[0.5, 0.0], truths=X)
+        singles = [
+            pp.simulate(pp.Bandit(X[run], PAID.noise), policy, budgets=60, runs=1, start=run, rng=9, scale=[0.5, 0.0])
+            for run in range(3, 15)
+        ]
+        assert (curve.tallies[:, :-2] == sum(single.tallies[:, :-2] for single in singles)).all()
+        assert 0 < curve.errors[0] < 12
+
+
+def test_it_runs_in_the_reference_engine_which_is_said(caplog):
+    curve = pp.simulate(PAID, "ege-sr", runs=2, rng=1, scale=[0.5, 0])
+    assert curve.engine == "reference"
+    assert caplog.messages == [
+        "ege-sr with an objective without noise (0 in scale) has no kernel: it runs in the reference engine, pull by pull"
+    ]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: pp.simulate(PAID, "ege-sr", scale=[0.5, 0], engine="compiled"), r"\(0 in scale\) has no kernel; say engine="),
+        (lambda: pp.simulate(PAID, "ape-fb", scale=[0.5, 0]), r"objective 1 is without noise, and ape-fb knows no .* and apt do"),
+        (lambda: pp.simulate(PAID, "ape-fb-adapt", scale=[0, 0.5]), "objective 0 is without noise, and ape-fb-adapt knows no"),
+        (
+            lambda: pp.simulate(PAID, "ege-sr", scale=[0.5, -1.0]),
+            r"scale=\[0.5, -1.0\] must be one positive number, or 2, .* or 0",
+        ),
+        (lambda: pp.simulate(PAID, "ege-sr", scale=0.0), "scale=0.0 must be one positive number, or 2"),
+        (
+            lambda: pp.play(PAID, pp.policy("ape-fb-adapt", n_arms=8, n_objectives=2, budget=60), 1, scale=[1.0, 0.0]),
+            "ape-fb-adapt knows no such objectives; ege-sr",
+        ),
+    ],
+)
+def test_bad_input_is_shown(call, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        call()
