@@ -18,6 +18,7 @@ import numpy as np
 
 import paretopick as pp
 from paretopick.events import Event
+from paretopick.studies.certainty import optimal_in_each
 from paretopick.studies.course import Course
 from paretopick.studies.definition import define
 from paretopick.studies.judging import judge
@@ -38,6 +39,8 @@ class Outcome:
     population: str
     said: np.ndarray
     """For each option."""
+    plain: np.ndarray
+    """What it would have said if options were not seen as a population."""
     optimal: np.ndarray
     whole: float
     """Of the answer."""
@@ -148,9 +151,11 @@ def simulated(job: tuple[str, int]) -> Outcome:
     assert result.rehearsal is not None
     assert result.certainty.probability is not None
     said = np.array([row.probability for row in result.options])
+    estimates = course.estimates(range(bandit.n_arms))
+    plain = optimal_in_each(estimates.draws(1000, rng, population=False)).mean(axis=0)
     answer = np.array([row.option in result.pareto for row in result.options])
     right = bool((answer == bandit.optimal).all())
-    return Outcome(name, said, bandit.optimal, result.certainty.probability, result.rehearsal.rate, right)
+    return Outcome(name, said, plain, bandit.optimal, result.certainty.probability, result.rehearsal.rate, right)
 
 
 def reliability(said: np.ndarray, true: np.ndarray) -> Iterator[tuple[float, int, float, float]]:
@@ -168,17 +173,18 @@ def off(said: np.ndarray, true: np.ndarray) -> float:
 
 
 def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """The three reliability tables side by side."""
+    """The reliability tables side by side."""
     done = list(outcomes)
     pairs = {
         "option": (np.concatenate([o.said for o in done]), np.concatenate([o.optimal for o in done])),
+        "plain": (np.concatenate([o.plain for o in done]), np.concatenate([o.optimal for o in done])),
         "answer": (np.array([o.whole for o in done]), np.array([o.right for o in done])),
         "rehearsal": (np.array([o.rehearsed for o in done]), np.array([o.right for o in done])),
     }
     cells = {name: {start: rest for start, *rest in reliability(*pair)} for name, pair in pairs.items()}
     lines = [
-        "| said | options | said | optimal | answers | said | right | rehearsals | said | right |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| said | options | said | optimal | plain | said | optimal | answers | said | right | rehearsals | said | right |",
+        "|---" + "|---:" * 12 + "|",
     ]
     for start in np.arange(10) / 10:
         row = [f"{start:.0%} to {start + 0.1:.0%}"]
@@ -192,16 +198,17 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
 def summary(outcomes: list[Outcome], names: Iterable[str], describe: Callable[[str], str]) -> list[str]:
     """A line for each population: how far off, and said and true on average."""
     lines = [
-        "| population | studies | options: off | answers: said | right | off | rehearsals: said | off |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| population | studies | options: off | plain: off | answers: said | right | off | rehearsals: said | off |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name in names:
         own = [outcome for outcome in outcomes if outcome.population == name]
         right = np.array([o.right for o in own])
         whole, rehearsed = np.array([o.whole for o in own]), np.array([o.rehearsed for o in own])
-        options = off(np.concatenate([o.said for o in own]), np.concatenate([o.optimal for o in own]))
+        true = np.concatenate([o.optimal for o in own])
+        options, plain = off(np.concatenate([o.said for o in own]), true), off(np.concatenate([o.plain for o in own]), true)
         lines.append(
-            f"| {describe(name)} | {len(own):,} | {options:.3f} | {whole.mean():.0%} | {right.mean():.0%} "
+            f"| {describe(name)} | {len(own):,} | {options:.3f} | {plain:.3f} | {whole.mean():.0%} | {right.mean():.0%} "
             f"| {off(whole, right):.3f} | {rehearsed.mean():.0%} | {off(rehearsed, right):.3f} |"
         )
     return lines
@@ -219,7 +226,8 @@ def page(outcomes: list[Outcome]) -> str:
             "",
             f"{len(outcomes):,} simulated studies with ege-sr, ege-sh, apt and uniform allocation, each judged by the code that",
             "real studies go through. *Options* are all options of all studies: what was said to be their probability of being",
-            "Pareto-optimal, and how many were. *Answers* are the studies: the probability said to be right, and how many were.",
+            "Pareto-optimal, and how many were. *Plain* is the same without seeing options as a population. *Answers* are the",
+            "studies: the probability said to be right, and how many were.",
             f"*Rehearsals* are the share of {REHEARSALS} simulations of the same study at the means as measured that were right.",
             "*Off* is the mean distance between said and true over the ten rows of such a table.",
             "",

@@ -68,16 +68,21 @@ class Estimates:
         pooled = np.sqrt(np.average(self.stds**2, axis=0, weights=weights))
         return np.where(self.exact, 0.0, np.where(pooled > 0, pooled, 1.0))
 
-    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def draws(self, n: int, rng: np.random.Generator, *, population: bool = True) -> FloatArray:
         """Returns ``(n, n_options, n_metrics)`` of what the true means may be, in the units of the metrics.
 
         Normal around the means with the covariances of these, wider where stds are known from few repeats (Student's t); chances
         of metrics that are 0 or 1 follow a Beta distribution, which after s of n successes is Beta(s + 1/2, n - s + 1/2). From
         ``POPULATION`` options on they are taken to be drawn from a normal population, whose mean and covariance are estimated:
         a mean that is known badly is likely to lie near the others, and in the direction in which the metrics go together.
+
+        Args:
+            n: how many.
+            rng: where they come from.
+            population: False to leave that out, however many options there are.
         """
         located, spread = self._located()
-        if len(self.means) >= POPULATION:
+        if population and len(self.means) >= POPULATION:
             located, spread = _shrunken(located, spread)
         root = _root(spread)
         z = np.einsum("kde,nke->nkd", root, rng.standard_normal((n, *located.shape)))

@@ -16,7 +16,7 @@ from paretopick.theory.dominance import FEW, optimal_rows
 DRAWS = 4000
 """Of the true means, for up to ``MANY`` options; with more of them fewer."""
 
-MANY = 500
+MANY = 200
 FEWEST_DRAWS = 200
 
 MOST_AT_ONCE = 1 << 22
