@@ -23,11 +23,17 @@ DIRECTIONS = 24
 NEAR = 9.0
 """From here on a line leads from the point to the name."""
 
-COVERED_POINT, COVERED_LINE, CROSSED_NAME, CROSSED_LINE, PASSED_POINT = 40.0, 2.0, 150.0, 60.0, 8.0
+COVERED_POINT, COVERED_LINE, CROSSED_NAME, CROSSED_LINE = 70.0, 2.0, 150.0, 60.0
 """How many pixels further away a name may go to avoid each of these; of a line, each step of ``LINE_STEP`` pixels."""
 
+PASSED = 0.1
+"""What a leading line costs that passes over points, as a share of what covering them costs."""
+
 LINE_STEP = 6.0
-SWEEPS = 12
+CELL = 2.0
+"""Pixels to which it is known where points are."""
+
+SWEEPS = 6
 AT_A_TIME = 48
 
 
@@ -48,7 +54,8 @@ def place(
         frame: left, bottom, right and top of where names may be.
     """
     n = len(anchors)
-    offers = [_offers(anchors[i], sizes[i], points, weights, frame) for i in range(n)]
+    ground = _Ground(points, weights, frame)
+    offers = [_offers(anchors[i], sizes[i], ground, frame) for i in range(n)]
     corners = np.full((n, 2), np.nan)
     for _ in range(SWEEPS):
         before = corners.copy()
@@ -111,13 +118,11 @@ def write_names(
         size: of the letters.
         ready: whether the figure was laid out already, with everything else in it.
     """
-    from matplotlib.patheffects import withStroke
-
     figure = cast("Figure", axes.get_figure()) if ready else laid_out(axes)
-    halo = [withStroke(linewidth=1.8, foreground="white", alpha=0.85)]
+    ground = {"boxstyle": "square,pad=0.02", "facecolor": "white", "edgecolor": "none", "alpha": 0.6}
     place_of: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "zorder": 5}
     texts = [
-        axes.annotate(name, anchor, (0, 0), fontsize=size, color=colour, path_effects=halo, **place_of, **plain(name))
+        axes.annotate(name, anchor, (0, 0), fontsize=size, color=colour, bbox=ground, **place_of, **plain(name))
         for name, anchor, colour in zip(names, map(tuple, anchors), colours, strict=True)
     ]
     boxes = [text.get_window_extent() for text in texts]
@@ -154,19 +159,37 @@ def _steps(axes: Axes, line: FloatArray) -> FloatArray:
     return np.vstack([np.empty((0, 2)), *steps])
 
 
+class _Ground:
+    """How much there is to be covered in any box: sums over a grid from its lower left corner to each cell."""
+
+    def __init__(self, points: FloatArray, weights: FloatArray, frame: tuple[float, float, float, float]) -> None:
+        self.corner = np.array(frame[:2]) - 20 * CELL
+        self.shape = np.ceil((np.array(frame[2:]) - self.corner) / CELL).astype(np.int64) + 20
+        cells = np.floor((points - self.corner) / CELL).astype(np.int64)
+        inside = ((cells >= 0) & (cells < self.shape)).all(axis=1)
+        weight = np.zeros(self.shape + 1)
+        np.add.at(weight, tuple(cells[inside].T + 1), weights[inside])
+        self.sums = weight.cumsum(axis=0).cumsum(axis=1)
+
+    def within(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Returns the weight of the points in boxes, given by their lower left and upper right corners."""
+        (left, bottom), (right, top) = (
+            np.clip(np.floor((corner - self.corner) / CELL).astype(np.int64), 0, self.shape).T for corner in (low, high + CELL)
+        )
+        return np.asarray(self.sums[right, top] - self.sums[left, top] - self.sums[right, bottom] + self.sums[left, bottom])
+
+
 def _offers(
-    anchor: FloatArray, size: FloatArray, points: FloatArray, weights: FloatArray, frame: tuple[float, float, float, float]
+    anchor: FloatArray, size: FloatArray, ground: _Ground, frame: tuple[float, float, float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Places that a name may take and what they cost whatever others do, the cheapest first."""
     corners = _candidates(anchor, size, frame)
-    ends = np.clip(anchor, corners, corners + size)
-    way = np.hypot(*(ends - anchor).T)
-    price = way.copy()
-    for point, weight in zip(points, weights, strict=True):
-        covered = ((point > corners - 3.0) & (point < corners + size + 3.0)).all(axis=1)
-        price += weight * covered
-        if weight == COVERED_POINT and (np.abs(point - anchor) > 1.0).any():
-            price += PASSED_POINT * (~covered & (way > NEAR) & (_distance(point, anchor, ends) < 4.0))
+    ways = np.clip(anchor, corners, corners + size) - anchor
+    far = np.hypot(*ways.T)
+    price = far + ground.within(corners - 2.0, corners + size + 2.0)
+    for step in np.arange(NEAR, far.max(initial=0.0), 6.0):  # along the leading lines, beyond the mark of the point itself
+        on = anchor + ways * (step / np.maximum(far, 1.0))[:, None]
+        price += np.where(far > step, PASSED * ground.within(on - 2.0, on + 2.0), 0.0)
     order = np.argsort(price, kind="stable")
     return corners[order], price[order]
 
@@ -227,13 +250,6 @@ def _price_among(
     price += CROSSED_NAME * (they_lead & _enters(others, their_ends, corners, corners + size))
     price += CROSSED_LINE * (leads & they_lead & _cross(anchor, ends, others, their_ends))
     return np.asarray(price.sum(axis=1))
-
-
-def _distance(point: FloatArray, start: FloatArray, ends: FloatArray) -> FloatArray:
-    """From a point to each of the segments from ``start``."""
-    ways = ends - start
-    along = np.clip(((point - start) * ways).sum(axis=1) / np.maximum((ways**2).sum(axis=1), 1e-12), 0.0, 1.0)
-    return np.asarray(np.hypot(*(start + along[:, None] * ways - point).T))
 
 
 def _enters(start: FloatArray, end: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
