@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice
+from paretopick.errors import InvalidInput
 from paretopick.plots.labels import write_names
 from paretopick.plots.options import Limits, Options, limits
 from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 30
 """So many names find room beside their points."""
+
+MOST_REGIONS = 200
+"""So many ellipses are drawn at most."""
 
 RADIUS = math.sqrt(-2.0 * math.log(0.05))
 """Square root of the 95% quantile of chi-square with two degrees of freedom: so many standard errors reach to the ellipse."""
@@ -62,31 +66,34 @@ class FrontData:
             x: the metric from left to right; by default the first.
             y: the metric upwards; by default the second.
         """
-        first, second, *_ = (*result.metrics, "", "")
-        metrics = tuple(
+        if len(result.metrics) < 2:
+            raise InvalidInput(f"a front needs two metrics, and there is only {next(iter(result.metrics))!r}; draw a ranking.")
+        first, second, *_ = result.metrics
+        chosen = (first if x is None else x, second if y is None else y)
+        for name in chosen:
             check_choice(name, result.metrics, "metric")
-            for name in (x if x is not None else first, y if y is not None else second)
-        )
-        options = Options.of(result, metrics)
-        means, goals = options.means, tuple(result.metrics[name] for name in metrics)
-        rho = _correlation(result, *metrics)
-        regions = tuple(ellipse(*row, rho) for row in zip(means, options.errors, strict=True))
-        reach = [np.hstack([means.T, *(region for region in regions if region is not None)])[d] for d in range(2)]
-        frame = (limits(means[:, 0], reach[0]), limits(means[:, 1], reach[1]))
+        return cls.among(Options.of(result, chosen), result, *chosen)
+
+    @classmethod
+    def among(cls, options: Options, result: ParetoResult, x: str, y: str) -> FrontData:
+        """Returns what there is to be drawn of options of which these two metrics are known, in this order."""
+        means, goals = options.means, (result.metrics[x], result.metrics[y])
+        regions = _regions(options, _correlation(result, x, y))
+        seen = np.vstack([means, *(region.T for region in regions if region is not None)])
+        frame = (limits(means[:, 0], seen[:, 0]), limits(means[:, 1], seen[:, 1]))
         answer = means[[kind in ("pareto", "guess") for kind in options.kinds]]
-        two = len(result.metrics) == 2
         n_named = options.n_named(MOST_NAMES)
         return cls(
-            labels=(axis_label(metrics[0], goals[0]), axis_label(metrics[1], goals[1])),
+            labels=(axis_label(x, goals[0]), axis_label(y, goals[1])),
             names=options.names,
             kinds=options.kinds,
             means=means,
             regions=regions,
             limits=frame,
-            stairs=staircase(answer, goals, within=frame) if two else np.empty((2, 0)),
+            stairs=staircase(answer, goals, within=frame) if len(result.metrics) == 2 else np.empty((2, 0)),
             settled=result.done,
             tags=short_names(options.names[:n_named]),
-            notes=(*_explained(regions), *options.unnamed_note(n_named), *options.notes),
+            notes=(*regions_note(regions, options), *options.unnamed_note(n_named), *options.notes),
         )
 
 
@@ -99,9 +106,10 @@ def front(axes: Axes, record: FrontData) -> Axes:
     if not record.names:
         return say_nothing_yet(axes)
     legend_above(axes, kind_handles(record.kinds))
-    write_names(
-        axes, record.means[: len(record.tags)], record.tags, _colours(record), record.means, lines=[record.stairs[:, 1:-1]]
-    )
+    named, stairs = record.means[: len(record.tags)], record.stairs[:, 1:-1]
+    lost = write_names(axes, named, record.tags, _colours(record), record.means, lines=[stairs])
+    if lost:
+        axes.annotate(f"no room for {lost} names", (1, 0), (-3, 3), "axes fraction", "offset points", ha="right", fontsize=7)
     return axes
 
 
@@ -113,7 +121,7 @@ def scatter(axes: Axes, record: FrontData) -> Axes:
         axes.plot(*record.stairs[:, 1:-1], color=BLUE, linestyle=dash, linewidth=0.9, alpha=0.6, zorder=1.5)
     for kind, region in zip(record.kinds, record.regions, strict=True):
         if region is not None:
-            axes.add_patch(_region(region, kind, crowded=len(record.names) > MOST_NAMES))
+            axes.add_patch(_patch(region, kind))
     for order, (name, look) in enumerate(KINDS.items()):
         chosen = record.means[[kind == name for kind in record.kinds]]
         if len(chosen):
@@ -154,6 +162,16 @@ def ellipse(mean: FloatArray, errors: FloatArray, correlation: float) -> FloatAr
             mean[1] + RADIUS * errors[1] * (correlation * u + math.sqrt(1.0 - correlation**2) * v),
         )
     )
+
+
+def regions_note(regions: Sequence[FloatArray | None], options: Options) -> tuple[str, ...]:
+    """Returns what the regions are, if there are any."""
+    drawn = [region for region in regions if region is not None]
+    if not drawn:
+        return ()
+    shape = "Bars" if all((np.ptp(region, axis=1) == 0).any() for region in drawn) else "Ellipses"
+    more = len(options.names) > MOST_NAMES and len(drawn) < len(options.names)
+    return (f"{shape}: 95% regions of the means{', of options that may be Pareto-optimal' if more else ''}.",)
 
 
 def staircase(
@@ -198,23 +216,24 @@ def _correlation(result: ParetoResult, x: str, y: str) -> float:
     return float(np.clip(result.correlation[names.index(x)][names.index(y)], -1.0, 1.0))
 
 
-def _explained(regions: Sequence[FloatArray | None]) -> Iterator[str]:
-    known = [region for region in regions if region is not None]
-    if known:
-        exact = all((np.ptp(region, axis=1) == 0).any() for region in known)
-        yield f"{'Bars' if exact else 'Ellipses'}: 95% regions of the means."
+def _regions(options: Options, correlation: float) -> tuple[FloatArray | None, ...]:
+    """Outlines of the 95% regions, among many options only of those that may be Pareto-optimal."""
+    many, most = len(options.names) > MOST_NAMES, MOST_REGIONS
+    return tuple(
+        None if many and (i >= most or kind in ("dominated", "retired")) else ellipse(mean, errors, correlation)
+        for i, (kind, mean, errors) in enumerate(zip(options.kinds, options.means, options.errors, strict=True))
+    )
 
 
-def _region(outline: FloatArray, kind: str, *, crowded: bool) -> Polygon:
-    """The region of an option: strong where it matters, and a plain line where one of the metrics is exact."""
+def _patch(outline: FloatArray, kind: str) -> Polygon:
+    """A region as it is drawn: strong where it matters, and a plain line where one of the metrics is exact."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 
     colour, strong = KINDS[kind].colour, kind in ("pareto", "guess")
     flat = bool((np.ptp(outline, axis=1) == 0).any())
-    edge = 0.9 if flat else 0.6 if strong else 0.0 if crowded else 0.3
-    face = to_rgba(colour, 0.14 if strong else 0.04 if crowded else 0.07)
-    return Polygon(outline.T, closed=True, facecolor=face, edgecolor=to_rgba(colour, edge), linewidth=1.2 if flat else 0.6)
+    face, edge = to_rgba(colour, 0.14 if strong else 0.07), to_rgba(colour, 0.9 if flat else 0.6 if strong else 0.3)
+    return Polygon(outline.T, closed=True, facecolor=face, edgecolor=edge, linewidth=1.2 if flat else 0.6)
 
 
 def _colours(record: FrontData) -> list[str]:

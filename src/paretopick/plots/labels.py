@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RINGS = (5.0, 8.0, 13.0, 20.0, 30.0, 42.0, 56.0, 74.0, 96.0, 124.0, 160.0)
+RINGS = (7.0, 9.5, 13.0, 20.0, 30.0, 42.0, 56.0, 74.0, 96.0, 124.0, 160.0)
 """How far from its point a name may be, in pixels; beyond that it takes any free place."""
 
 DIRECTIONS = 24
-NEAR = 9.0
+NEAR = 10.0
 """From here on a line leads from the point to the name."""
 
 COVERED_POINT, COVERED_LINE, CROSSED_NAME, CROSSED_LINE = 70.0, 2.0, 150.0, 60.0
@@ -120,7 +120,7 @@ def write_names(
     """
     figure = cast("Figure", axes.get_figure()) if ready else laid_out(axes)
     ground = {"boxstyle": "square,pad=0.02", "facecolor": "white", "edgecolor": "none", "alpha": 0.6}
-    place_of: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "zorder": 5}
+    place_of: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "zorder": 2.5}
     texts = [
         axes.annotate(name, anchor, (0, 0), fontsize=size, color=colour, bbox=ground, **place_of, **plain(name))
         for name, anchor, colour in zip(names, map(tuple, anchors), colours, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,10 @@ class Options:
             errors=errors[known],
             unmeasured=tuple(row.option for row, is_known in zip(rows, known, strict=True) if not is_known),
         )
+
+    def in_metrics(self, *columns: int) -> Options:
+        """Returns the same options in some of their metrics."""
+        return replace(self, means=self.means[:, columns], errors=self.errors[:, columns])
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from paretopick.plots.fronts import FrontData, scatter
+from paretopick.plots.fronts import FrontData, regions_note, scatter
 from paretopick.plots.labels import write_names
 from paretopick.plots.options import Options
 from paretopick.plots.style import BLACK, KINDS, kind_handles, laid_out, legend, say_nothing_yet
@@ -38,14 +38,15 @@ class PairsData:
         options = Options.of(result, metrics)
         answer = sum(kind in ("pareto", "guess") for kind in options.kinds)
         n = min(answer, MOST_NUMBERS)
+        numbers = tuple(str(number) for number in range(1, n + 1))
         panels = {
-            (y - 1, x): replace(
-                FrontData.of(result, metrics[x], metrics[y]), tags=tuple(str(number) for number in range(1, n + 1)), notes=()
-            )
+            (y - 1, x): replace(FrontData.among(options.in_metrics(x, y), result, metrics[x], metrics[y]), tags=numbers)
             for x, y in itertools.combinations(range(len(metrics)), 2)
         }
         left_out = (f"Numbers are on {n} of {answer} Pareto-optimal options, the most probable ones.",) if n < answer else ()
-        return cls(panels, short_names(options.names[:n]), len(metrics), (*left_out, *options.notes))
+        drawn = [region for panel in panels.values() for region in panel.regions]
+        notes = (*regions_note(drawn, options), *left_out, *options.notes)
+        return cls(panels, short_names(options.names[:n]), len(metrics), notes)
 
 
 def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
