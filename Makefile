@@ -49,11 +49,12 @@ format: $(VENV)/installed-dev  ## put the code into its one format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, policies, simulation, studies (kept beside them)
+bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, policies, simulation, studies, plans
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/studies.py
+	$(BIN)/python benchmarks/planning.py
 
 calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
 	$(BIN)/python benchmarks/calibration.py

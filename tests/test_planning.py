@@ -1,6 +1,8 @@
 """Plans: the same as simulations where the truth is known, and honest about what a pilot leaves open."""
 
 import itertools
+import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import paretopick as pp
 from paretopick import planning
 from paretopick.planning import Pilot, plan
 from paretopick.studies.tables import export
+from terminals import run, succeed
 
 BOTH = ["ege-sr", "ege-sh"]
 
@@ -202,3 +205,54 @@ def test_ladders_climb_in_small_steps():
     assert planning._first_of_the_last([False, True, False, True, True]) == 3
     assert planning._first_of_the_last([True, False]) == 2
     assert planning._first_of_the_last([True, True]) == 0
+
+
+def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, bandit):
+    pilot_file(tmp_path / "pilot.csv", bandit, 6)
+    few = ("--policy", "ege-sr", "--policy", "ege-sh:spend=printed", "--budget", "80,160", "--runs", "40")
+    text = succeed("plan", "pilot.csv", "--metrics", "m:max,n:min", *few, "--plot", "p.png", cwd=tmp_path)
+    assert re.search(r"^budget +ege-sr +ege-sh \(spend=printed\)$", text, re.MULTILINE)
+    assert "Planned from 48 measurements of 8 options in pilot.csv; 40 simulated studies" in text
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    record = json.loads(succeed("plan", "pilot.csv", "--metrics", "m:max,n:min", *few, "--json", cwd=tmp_path))
+    assert [row["budget"] for row in record["curves"][1]["budgets"]] == [80, 160]
+    for row in record["curves"][0]["budgets"]:
+        assert re.search(rf"^ *{row['budget']}  {planning.share(row['rate'], 40)} \(", text, re.MULTILINE)
+
+    study = pp.Study.create("s", options=bandit.arm_names, metrics={"m": "max", "n": "min"}, budget=80, storage=tmp_path / "p.db")
+    rng = np.random.default_rng(0)
+    for todo in study.ask(32):
+        study.tell(todo.number, rng.normal(size=2).tolist())
+    study.close()
+    assert "in the study 's'" in succeed("plan", "s", *few, "--storage", tmp_path / "p.db", cwd=tmp_path)
+
+    (tmp_path / "means.csv").write_text("option,gain,cost\na,1,1\nb,2,2\nc,0,3\n")
+    rows = succeed("plan", "means.csv", "--std", "0.5,1", "--minimise", "cost", *few, "--csv", cwd=tmp_path).splitlines()
+    assert len(rows) == 5
+    assert "the means of cov-boost, taken for the truth" in succeed(
+        "plan", "cov-boost", *few[:2], "--runs", "40", "--budget", "500"
+    )
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["nothing"], "'nothing' is neither a file nor an instance nor a study"),
+        (["nothing", "--study"], "there is no database"),
+        (["p.csv"], "needs --metrics time:min,quality:max if it has a row for each measurement, or --std"),
+        (["p.csv", "--metrics", "m:max", "--exact", "x"], "--exact has 'x', which is not one of --metrics m:max"),
+        (["p.csv", "--metrics", "m:max", "--minimise", "m"], "--minimise goes with a file of means"),
+        (["cov-boost", "--metrics", "m:max"], "--metrics and --exact go with a file of measurements"),
+        (["cov-boost", "--plot", "p.svg"], "must end in .png"),
+        (["cov-boost", "--plot", "no/p.png"], "there is no folder no"),
+        (["cov-boost", "--json", "--csv"], "choose one"),
+        (["cov-boost", "--budget", "5"], "these policies need"),
+        (["gone.csv", "--metrics", "m:max"], "there is no file gone.csv"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_plan(tmp_path, words, message):
+    (tmp_path / "p.csv").write_text("option,m\na,1\na,2\nb,3\n")
+    refused = run("plan", *words, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert refused.stderr.startswith("error: ")

@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from terminals import run, succeed
 
 import paretopick as pp
 from paretopick.report import make_report, repeat, to_html, to_markdown, write_pictures
 from paretopick.studies.definition import define
 from paretopick.studies.files import read_study
+from terminals import run, succeed
 
 NAMES = [
     "<script>alert(1)</script>",

@@ -35,7 +35,7 @@ RUNS_WITH_EXACT_METRICS = 200
 """The same where metrics are exact, for which there are no kernels."""
 
 N_BUDGETS = 10
-REACH = 1000
+REACH = 500
 """A plan looks at no more than so many measurements per option, unless told otherwise."""
 
 CLOSE = 1.02
@@ -240,7 +240,7 @@ def plan(
         budgets: to look at; by default ten, from the smallest possible to where the target is reached.
         target: the share of wrong answers that is acceptable.
         runs: simulated studies for each policy and budget; by default 2,000, or 200 with exact metrics.
-        max_budget: the largest budget to consider; by default 1,000 measurements per option, or the largest of ``budgets``.
+        max_budget: the largest budget to consider; by default 500 measurements per option, or the largest of ``budgets``.
         rng: an int, SeedSequence or Generator.
         workers: threads.
         progress: called with (what is going on, how much is done, of how much).

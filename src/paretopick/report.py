@@ -230,6 +230,7 @@ pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; font-size: .8rem; w
 footer { margin-top: 2.5rem; color: #777; font-size: .85rem; }
 @media (max-width: 600px) {
   body { padding: 1rem; font-size: 15px; } .answer { font-size: 1.25rem; }
+  th, td { padding: .25rem .4rem; } .text { min-width: 5.5rem; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin: 0 0 .5rem; }
 }
 @media print {

@@ -50,7 +50,7 @@ def command(
         ),
     ] = None,
     max_budget: Annotated[
-        int | None, typer.Option(help="The largest to consider.  [default: 1000 times the options]", show_default=False)
+        int | None, typer.Option(help="The largest to consider.  [default: 500 times the options]", show_default=False)
     ] = None,
     metrics: Annotated[
         str | None, typer.Option("--metrics", help="Of a file of measurements, such as time:min,quality:max.", show_default=False)
