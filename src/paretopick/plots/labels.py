@@ -34,7 +34,7 @@ CELL = 2.0
 """Pixels to which it is known where points are."""
 
 SWEEPS = 6
-AT_A_TIME = 48
+AT_A_TIME = 64
 
 
 def place(
@@ -187,9 +187,10 @@ def _offers(
     ways = np.clip(anchor, corners, corners + size) - anchor
     far = np.hypot(*ways.T)
     price = far + ground.within(corners - 2.0, corners + size + 2.0)
-    for step in np.arange(NEAR, far.max(initial=0.0), 6.0):  # along the leading lines, beyond the mark of the point itself
-        on = anchor + ways * (step / np.maximum(far, 1.0))[:, None]
-        price += np.where(far > step, PASSED * ground.within(on - 2.0, on + 2.0), 0.0)
+    for step in np.arange(NEAR, far.max(initial=0.0), 8.0):  # along the leading lines, beyond the mark of the point itself
+        longer = np.flatnonzero(far > step)
+        on = anchor + ways[longer] * (step / far[longer, None])
+        price[longer] += PASSED * ground.within(on - 3.0, on + 3.0)
     order = np.argsort(price, kind="stable")
     return corners[order], price[order]
 
@@ -224,13 +225,17 @@ def _cheapest(
         if prices[start] >= least:
             break
         some = slice(start, start + AT_A_TIME)
-        price = prices[some] + _price_among(anchor, size, corners[some], others, their_sizes, their_corners)
-        if price.min() < least:
-            best, least = corners[start + int(np.argmin(price))], price.min()
+        near = corners[some][:, None, :]
+        free = ~((near < their_corners + their_sizes) & (near + size > their_corners)).all(axis=-1).any(axis=1)
+        if free.any():
+            places = corners[some][free]
+            price = prices[some][free] + _crossings(anchor, size, places, others, their_sizes, their_corners)
+            if price.min() < least:
+                best, least = places[int(np.argmin(price))], price.min()
     return best
 
 
-def _price_among(
+def _crossings(
     anchor: FloatArray,
     size: FloatArray,
     corners: FloatArray,
@@ -238,15 +243,13 @@ def _price_among(
     their_sizes: FloatArray,
     their_corners: FloatArray,
 ) -> FloatArray:
-    """What places cost besides, given where others are, infinite where they cover one: ``[candidate, other]`` summed up."""
+    """What places cost for leading lines that cross names or each other, given where others are."""
     corners, anchor = corners[:, None, :], anchor[None, None, :]
     ends = np.clip(anchor, corners, corners + size)
     their_ends = np.clip(others, their_corners, their_corners + their_sizes)
     leads = np.hypot(*np.moveaxis(ends - anchor, -1, 0)) > NEAR
     they_lead = np.hypot(*(their_ends - others).T) > NEAR
-    overlaps = ((corners < their_corners + their_sizes) & (corners + size > their_corners)).all(axis=-1)
-    price = np.where(overlaps, np.inf, 0.0)
-    price += CROSSED_NAME * (leads & _enters(anchor, ends, their_corners, their_corners + their_sizes))
+    price = CROSSED_NAME * (leads & _enters(anchor, ends, their_corners, their_corners + their_sizes))
     price += CROSSED_NAME * (they_lead & _enters(others, their_ends, corners, corners + size))
     price += CROSSED_LINE * (leads & they_lead & _cross(anchor, ends, others, their_ends))
     return np.asarray(price.sum(axis=1))

@@ -1,0 +1,152 @@
+"""Fronts: the record is what the result says, computed another way."""
+
+import itertools
+
+import numpy as np
+import pytest
+from made import many, result, verdict
+from scipy.stats import chi2
+
+from paretopick import plots
+from paretopick.errors import InvalidInput
+
+GOALS = [dict(zip("xy", goals, strict=True)) for goals in itertools.product(("min", "max"), repeat=2)]
+
+
+def test_the_staircase_runs_below_the_front():
+    corners = plots.staircase(np.array([[3.0, 1.0], [1.0, 3.0], [2.0, 2.0]]))
+    assert corners.T.tolist() == [[1, 3], [1, 2], [2, 2], [2, 1], [3, 1]]
+    assert plots.staircase(np.array([[1.0, 2.0]])).T.tolist() == [[1, 2]]
+
+
+def test_optimal_arms_are_told_apart_and_named(axes):
+    means = np.array([[1.0, 3.0], [2.0, 2.0], [0.5, 0.5]])
+    plots.arms(axes, means, names=["a", "b", "c"], labels=("speed", "size"))
+    _, dominated, optimal = axes.lines
+    assert dominated.get_xydata().tolist() == [[0.5, 0.5]]
+    assert optimal.get_xydata().tolist() == [[1, 3], [2, 2]]
+    assert [text.get_text() for text in axes.texts] == ["a", "b", "c"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("speed", "size")
+
+
+@pytest.mark.parametrize("goals", GOALS, ids=lambda goals: "-".join(goals.values()))
+def test_what_is_below_the_staircase_is_what_the_front_dominates(goals):
+    from matplotlib.path import Path
+
+    rng = np.random.default_rng(5)
+    points = rng.uniform(0, 1, size=(6, 2))
+    stairs = plots.staircase(points, tuple(goals.values()), within=((-0.1, 1.1), (-0.1, 1.1)))
+    better = np.array([1 if goal == "max" else -1 for goal in goals.values()])
+    tried = rng.uniform(-0.1, 1.1, size=(500, 2))
+    dominated = [bool((point * better <= points * better).all(axis=1).any()) for point in tried]
+    assert Path(stairs.T).contains_points(tried).tolist() == dominated
+    assert len(set(dominated)) == 2
+
+
+def test_nobody_dominates_nothing():
+    assert plots.staircase(np.empty((0, 2))).shape == (2, 0)
+
+
+@pytest.mark.parametrize("correlation", [-0.95, 0.0, 0.6])
+def test_the_ellipse_has_the_axes_of_the_covariance(correlation):
+    mean, errors = np.array((3.0, -1.0)), np.array((0.2, 0.05))
+    outline = plots.ellipse(mean, errors, correlation) - mean[:, None]
+    covariance = np.outer(errors, errors) * np.array(((1, correlation), (correlation, 1)))
+    lengths, directions = np.linalg.eigh(covariance)
+    radius = np.sqrt(chi2.ppf(0.95, 2))
+    along = directions.T @ outline  # in the coordinates of the axes
+    assert ((along / (radius * np.sqrt(lengths))[:, None]) ** 2).sum(axis=0) == pytest.approx(1)
+    assert np.abs(along).max(axis=1) == pytest.approx(radius * np.sqrt(lengths), rel=0.01)
+
+
+def test_an_exact_metric_leaves_a_line_and_two_of_them_a_point():
+    line = plots.ellipse(np.array((1.0, 2.0)), np.array((0.0, 0.5)), 0.0)
+    assert (line[0] == 1).all()
+    assert np.ptp(line[1]) == pytest.approx(2 * 0.5 * np.sqrt(chi2.ppf(0.95, 2)), rel=0.01)
+    assert plots.ellipse(np.array((1.0, 2.0)), np.zeros(2), 0.0) is None
+    assert plots.ellipse(np.array((1.0, 2.0)), np.array((0.1, np.nan)), 0.0) is None
+
+
+def test_the_record_says_what_the_result_says():
+    options = [
+        verdict("slow", "dominated", {"s": 9.0, "q": 0.5}, (0.1, 0.2)),
+        verdict("gone", "retired", {"s": 5.0, "q": 0.9}),
+        verdict("likely", "pareto", {"s": 2.0, "q": 0.8}, (0.1, 0.2), probability=0.7),
+        verdict("sure", "pareto", {"s": 1.0, "q": 0.6}, (0.1, 0.2), probability=0.9),
+        verdict("new", "undecided", {"s": None, "q": None}, measurements=0),
+        verdict("open", "undecided", {"s": 4.0, "q": 0.7}, (0.1, 0.2)),
+        verdict("guessed", "undecided", {"s": 0.5, "q": 0.1}, (0.1, 0.2)),
+    ]
+    made = result(
+        options, {"s": "min", "q": "max"}, pareto=("sure", "likely", "guessed"), correlation=((1, 0.5), (0.5, 1)), done=False
+    )
+    record = plots.FrontData.of(made)
+    assert record.labels == ("s (small is good)", "q (large is good)")
+    assert record.names == record.tags == ("sure", "likely", "guessed", "open", "slow", "gone")
+    assert record.kinds == ("pareto", "pareto", "guess", "undecided", "dominated", "retired")
+    assert record.means.tolist() == [[1, 0.6], [2, 0.8], [0.5, 0.1], [4, 0.7], [9, 0.5], [5, 0.9]]
+    assert record.regions[5] is None
+    assert (record.regions[0] == plots.ellipse(np.array((1, 0.6)), np.array((0.1, 0.2)), 0.5)).all()
+    assert not record.settled
+    assert record.notes == ("Ellipses: 95% regions of the means.", "Not measured: new.")
+    corner = (record.limits[0][1], record.limits[1][0])  # slow and bad
+    assert tuple(record.stairs[:, 0]) == tuple(record.stairs[:, -1]) == corner
+    assert record.stairs[:, 2:-2].T.tolist() == [[2, 0.8], [2, 0.6], [1, 0.6], [1, 0.1], [0.5, 0.1]]
+
+
+def test_metrics_can_be_chosen_and_must_be_there():
+    made = many(4, 3)
+    record = plots.FrontData.of(made, "metric 3", "metric 1")
+    assert record.labels == ("metric 3 (large is good)", "metric 1 (large is good)")
+    assert record.means[0].tolist() == [made.options[0].means["metric 3"], made.options[0].means["metric 1"]]
+    assert record.stairs.size == 0  # being dominated in two of three metrics says nothing
+    with pytest.raises(ValueError, match="metric 4"):
+        plots.FrontData.of(made, "metric 4", "metric 1")
+    with pytest.raises(InvalidInput, match="needs two metrics"):
+        plots.FrontData.of(many(3, 1))
+
+
+def test_among_many_options_only_those_that_may_be_optimal_are_named():
+    names, chances = ["likely", "unlikely"], (0.4, 0.001)
+    metrics = {"x": "max", "y": "max"}
+    undecided = [
+        verdict(name, "undecided", {"x": 1.0, "y": 1.0}, probability=chance) for name, chance in zip(names, chances, strict=True)
+    ]
+    rest = [verdict(f"option {i}", "dominated", {"x": 0.0, "y": float(i)}) for i in range(40)]
+    best = [verdict("best", "pareto", {"x": 2.0, "y": 2.0})]
+    record = plots.FrontData.of(result([*rest, *undecided, *best], metrics))
+    assert record.tags == ("best", "likely")
+    assert record.notes == ("Named are the 2 options that are or may well be Pareto-optimal.",)
+    crowd = plots.FrontData.of(many(50, 2, n_pareto=45))
+    assert len(crowd.tags) == 30
+    assert "Named are 30 of the 45 options that are or may well be Pareto-optimal." in crowd.notes
+
+
+def test_limits_hold_the_means_and_do_not_explode_with_one_error():
+    options = [verdict(f"{i}", "pareto", {"x": float(i), "y": 1e12}, (1000.0 if i == 0 else 0.1, 0.0)) for i in range(3)]
+    record = plots.FrontData.of(result(options, {"x": "max", "y": "min"}))
+    (left, right), (bottom, top) = record.limits
+    assert left < 0
+    assert right > 2
+    assert right - left < 8
+    assert bottom < 1e12 < top
+
+
+def test_the_front_is_drawn_with_its_kinds_in_the_legend():
+    with plots.look():
+        _, (axes,) = plots.new_figure(size=(5, 4))
+        record = plots.FrontData.of(many(6, 2, n_pareto=2))
+        plots.front(axes, record)
+    drawn = {tuple(map(tuple, line.get_xydata())) for line in axes.lines}
+    assert {tuple(map(tuple, record.means[:2])), tuple(map(tuple, record.means[2:]))} <= drawn
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["Pareto-optimal (2)", "dominated (4)"]
+    assert len(axes.patches) == 7  # six ellipses and what is dominated
+
+
+def test_pairs_have_the_same_numbers_in_every_panel():
+    record = plots.PairsData.of(many(9, 4, n_pareto=3))
+    assert sorted(record.panels) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
+    assert record.panels[(2, 1)].labels == ("metric 2 (small is good)", "metric 4 (small is good)")
+    assert {panel.names for panel in record.panels.values()} == {record.panels[(0, 0)].names}
+    assert all(panel.tags == ("1", "2", "3") for panel in record.panels.values())
+    assert record.names == ("option 1", "option 2", "option 3")

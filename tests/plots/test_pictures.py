@@ -1,0 +1,173 @@
+"""Whole figures: the right one, nothing cut off, nothing on top of something else, and names as they are."""
+
+import numpy as np
+import pytest
+from made import boxes, many, overlaps, result, verdict
+from matplotlib.text import Text
+
+from paretopick import plots
+
+ODD = ["$x$", "_hidden", "<b>bold</b>", "漢字の名前", "😀 👩\u200d💻", "W" * 100, "a\\$b^2_3"]
+LONG = [f"model=transformer-large,rate=0.00{i},layers={i % 4},decay=0.01" for i in range(30)]
+CLUSTER = np.random.default_rng(2).normal(scale=0.02, size=(30, 2)) + (np.arange(30) % 3 == 0)[:, None]
+
+
+def odd(n_metrics):
+    """Names and metrics that are not easy to write."""
+    metrics = dict(zip(["$\\alpha$", "_under", "W" * 60, "<i>", "漢字"][:n_metrics], ["min", "max"] * 3, strict=False))
+    statuses = ["pareto", "pareto", "undecided", "dominated", "retired", "pareto", "dominated"]
+    options = [
+        verdict(
+            name,
+            status,
+            {metric: 1e12 * i if d == 1 else 1e-9 * (i * 3 % 7) if d == 0 else 5.0 for d, metric in enumerate(metrics)},
+            [1e-9, 0.0, 0.0, None, 1.0][:n_metrics],
+            left=i or None,
+        )
+        for i, (name, status) in enumerate(zip(ODD, statuses, strict=True))
+    ]
+    return result(options, metrics)
+
+
+def unmeasured(n_metrics):
+    return many(3, n_metrics, points=np.full((3, n_metrics), np.nan), done=False, n_pareto=0, status="undecided")
+
+
+CASES = {
+    "one metric": lambda: many(20, 1),
+    "one metric, many options": lambda: many(60, 1),
+    "two metrics": lambda: many(30, 2),
+    "two metrics, clustered": lambda: many(30, 2, points=CLUSTER),
+    "two metrics, the same point": lambda: many(30, 2, points=np.ones((30, 2)), names=LONG),
+    "two metrics, many options": lambda: many(200, 2),
+    "two metrics, one option": lambda: many(1, 2),
+    "two metrics, all undecided": lambda: many(12, 2, n_pareto=0, status="undecided", done=False),
+    "three metrics": lambda: many(30, 3, names=LONG, n_pareto=30),
+    "four metrics": lambda: many(20, 4),
+    "five metrics": lambda: many(30, 5, names=LONG, n_pareto=30),
+    "ten metrics, many options": lambda: many(100, 10, n_pareto=60),
+    **{f"odd names, {d}": lambda d=d: odd(d) for d in (1, 2, 3, 5)},
+    **{f"nothing measured, {d}": lambda d=d: unmeasured(d) for d in (1, 2, 3, 5)},
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def figure(request):
+    made = plots.figure_of(CASES[request.param]())
+    made.draw_without_rendering()
+    return made
+
+
+def written(figure):
+    """All texts of a figure but those of ticks, of which matplotlib keeps some that it does not draw."""
+    apart = {id(text) for text in ticks(figure)}
+    return [text for text in figure.findobj(Text) if text.get_text() and text.get_visible() and id(text) not in apart]
+
+
+def ticks(figure):
+    """What is written along the axes, as far as it is drawn."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            for tick in (*axis.majorTicks, *axis.minorTicks):
+                yield from (tick.label1, tick.label2)
+
+
+def check_inside(figure):
+    width, height = figure.bbox.size
+    tight = figure.get_tightbbox().extents * figure.dpi
+    extents = np.vstack([tight, boxes(written(figure))])
+    assert (extents[:, :2] > -1.0).all()
+    assert (extents[:, 2:] < (width + 1.0, height + 1.0)).all()
+
+
+def test_nothing_is_cut_off(figure):
+    check_inside(figure)
+
+
+def test_no_text_is_on_top_of_another(figure):
+    for axes in figure.axes:
+        assert overlaps(boxes(axes.texts)) == []
+    beside = [text for axes in figure.axes for text in axes.texts]
+    assert overlaps(boxes(text for text in written(figure) if text not in beside)) == []
+
+
+def test_names_keep_apart_whatever_the_resolution():
+    figure = plots.figure_of(many(30, 2, points=CLUSTER))
+    (axes,) = figure.axes
+    names = [text for text in axes.texts if text.get_text()]
+    assert len(names) == 30
+    for dpi in (72, 110, 200):
+        figure.set_dpi(dpi)
+        figure.draw_without_rendering()
+        assert overlaps(boxes(names)) == []
+        inside = axes.get_window_extent().extents
+        assert (boxes(names)[:, :2] >= inside[:2]).all()
+        assert (boxes(names)[:, 2:] <= inside[2:]).all()
+
+
+@pytest.mark.parametrize(
+    "made", [many(30, 2), many(60, 2, names=LONG + ODD * 4 + ["c", "d"], n_pareto=20), many(100, 2), odd(2), unmeasured(2)]
+)
+def test_timelines_fit_too(made):
+    figure = plots.timeline_of(made)
+    figure.draw_without_rendering()
+    check_inside(figure)
+
+
+@pytest.mark.parametrize("n_metrics, panels", [(1, 1), (2, 1), (3, 4), (4, 9), (5, 1)])
+def test_the_picture_suits_the_number_of_metrics(n_metrics, panels):
+    figure = plots.figure_of(many(4, n_metrics))
+    assert len(figure.axes) == panels
+    assert figure.get_suptitle() == "made by hand: 2 of 4 options Pareto-optimal, 20 measurements"
+
+
+def test_titles_say_how_far_a_study_is_and_can_be_left_out():
+    assert plots.figure_of(many(4, 1), title="").get_suptitle() == ""
+    assert plots.timeline_of(many(4, 1), title="$x$").get_suptitle() == "$x$"
+    going_on = plots.figure_of(many(4, 1, done=False))
+    assert going_on.get_suptitle() == "made by hand: best guess so far, 2 of 4 options, after 20 of 100 measurements"
+    assert plots.figure_of(unmeasured(1)).get_suptitle() == "made by hand: no answer yet, 15 of 100 measurements"
+
+
+@pytest.mark.parametrize("draw", [plots.figure_of, plots.timeline_of])
+@pytest.mark.parametrize("n_metrics", [1, 2, 3, 5])
+def test_names_are_shown_as_they_are(draw, n_metrics):
+    figure = draw(odd(n_metrics))
+    figure.draw_without_rendering()
+    texts = {text.get_text(): text for text in (*written(figure), *ticks(figure))}
+    for name in ("$x$", "_hidden"):
+        (found,) = (text for shown, text in texts.items() if shown == name or shown.endswith(f"  {name}"))
+        assert not found.get_parse_math()
+    if draw is plots.figure_of:
+        assert any(shown.startswith("$\\alpha$") and not text.get_parse_math() for shown, text in texts.items())
+
+
+def test_the_ranking_is_sorted_and_has_intervals_by_students_t():
+    options = [
+        verdict("b", "dominated", {"s": 2.0}, (0.5,), measurements=2),
+        verdict("c", "dominated", {"s": 3.0}, (0.0,)),
+        verdict("a", "pareto", {"s": 1.0}),
+    ]
+    record = plots.RankingData.of(result(options, {"s": "min"}))
+    assert record.names == ("a", "b", "c")
+    assert record.means.tolist() == [1, 2, 3]
+    assert np.isnan(record.intervals[0]).all()
+    assert record.intervals[1] == pytest.approx([2 - 12.706 * 0.5, 2 + 12.706 * 0.5], rel=1e-4)  # one degree of freedom
+    assert record.intervals[2].tolist() == [3, 3]
+    assert plots.RankingData.of(result(options, {"s": "max"})).names == ("c", "b", "a")
+    long = plots.RankingData.of(many(60, 1))
+    assert len(long.names) == 40
+    assert "The best 40 of 60 options that were measured." in long.notes
+
+
+def test_parallel_axes_have_the_best_at_the_top():
+    options = [
+        verdict("a", "pareto", {"s": 1.0, "q": 5.0, "same": 3.0}),
+        verdict("b", "dominated", {"s": 2.0, "q": 10.0, "same": 3.0}),
+        verdict("c", "pareto", {"s": 5.0, "q": 0.0, "same": 3.0}),
+    ]
+    record = plots.ParallelData.of(result(options, {"s": "min", "q": "max", "same": "max"}))
+    assert record.names == ("a", "c", "b")
+    assert record.heights.tolist() == [[1, 0.5, 0.5], [0, 0, 0.5], [0.75, 1, 0.5]]
+    assert (record.best, record.worst) == (("1", "10", "all 3"), ("5", "0", ""))
+    assert record.tags == ("a", "c")
