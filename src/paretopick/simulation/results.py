@@ -54,11 +54,12 @@ class ErrorCurve:
 
     instance: str
     digest: str
-    """Of the bandit: curves of bandits that differ in means or noise do not add up, whatever their names."""
+    """Of the bandit, and of the means of every run if they had their own: curves that differ in means or noise do not add up,
+    whatever their names."""
     policy: str
     options: Mapping[str, Any]
     scale: tuple[float, ...] | None
-    """What each objective was divided by before the policy saw it, if it was."""
+    """What each objective was divided by before the policy saw it, if it was; 0 where it was without noise."""
     engine: str
     """"compiled" or "reference", which number their random numbers differently."""
     budgets: tuple[int, ...]

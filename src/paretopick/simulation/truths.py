@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,21 +15,21 @@ from paretopick.errors import InvalidInput
 from paretopick.theory.dominance import optimal_rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Truths:
     """``means[r]`` are the means of run r, ``(n_arms, n_objectives)``; the array is read-only."""
 
-    means: FloatArray
+    means: FloatArray = field(compare=False)
     digest: str
     """A short text that is equal for equal truths, and for no others."""
 
     def __len__(self) -> int:
         return len(self.means)
 
-    @cached_property
+    @property
     def optimal(self) -> BoolArray:
         """The masks of the Pareto sets, ``(n_truths, n_arms)``."""
-        return frozen(np.array([optimal_rows(means) for means in self.means]))
+        return _optimal(self)
 
     def check_enough(self, runs: int | str, start: int) -> None:
         """Refuses runs that have no truth."""
@@ -44,6 +44,12 @@ class Truths:
                 f"truths has the means of {n} runs, and runs={runs} from start={start} on need {start + runs}; "
                 f"give more truths, or {remedy}."
             )
+
+
+@lru_cache(maxsize=2)
+def _optimal(truths: Truths) -> BoolArray:
+    """Remembered, since one array serves many simulations of a plan."""
+    return frozen(np.array([optimal_rows(means) for means in truths.means]))
 
 
 def check_truths(truths: ArrayLike | None, bandit: Bandit) -> Truths | None:
