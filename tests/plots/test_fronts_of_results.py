@@ -119,6 +119,7 @@ def test_among_many_options_only_those_that_may_be_optimal_are_named():
     assert record.notes == ("Named are the 2 options that are or may well be Pareto-optimal.",)
     crowd = plots.FrontData.of(many(50, 2, n_pareto=45))
     assert len(crowd.tags) == 30
+    assert [region is not None for region in crowd.regions] == [True] * 45 + [False] * 5
     assert "Named are 30 of the 45 options that are or may well be Pareto-optimal." in crowd.notes
 
 

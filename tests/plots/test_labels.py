@@ -39,11 +39,12 @@ def test_names_lie_within_the_frame(placed):
     assert (corners + sizes <= FRAME[2:]).all()
 
 
-def test_a_lone_name_stands_beside_its_point_and_covers_nothing():
-    anchor, size, others = np.array([[300.0, 200.0]]), np.array([[60.0, 12.0]]), np.array([[300.0, 200.0], [340.0, 205.0]])
+@pytest.mark.parametrize("x", [300.0, 303.3, 311.7])
+def test_a_lone_name_stands_beside_its_point_and_covers_nothing(x):
+    anchor, size, others = np.array([[x, 201.1]]), np.array([[60.0, 12.0]]), np.array([[x, 201.1], [x + 40.0, 205.0]])
     (corner,) = place(anchor, size, others, np.full(2, 70.0), FRAME)
     nearest = np.clip(anchor[0], corner, corner + size[0])
-    assert 0 < np.hypot(*(nearest - anchor[0])) < 12
+    assert np.hypot(*(nearest - anchor[0])) == pytest.approx(7.0)  # the smallest ring
     for point in others:
         assert not ((point > corner) & (point < corner + size[0])).all()
 

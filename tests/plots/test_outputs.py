@@ -26,6 +26,7 @@ def test_the_same_figure_is_the_same_bytes_and_nothing_else_is_left_behind(tmp_p
         assert [file.name for file in files] == [f"{name}.png", f"{name}.pdf"]
         contents.append([file.read_bytes() for file in files])
     assert contents[0] == contents[1]
+    assert b"CreationDate" not in contents[0][1]
     assert len(list(tmp_path.iterdir())) == 4
 
 

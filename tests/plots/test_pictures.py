@@ -42,7 +42,7 @@ CASES = {
     "two metrics, many options": lambda: many(200, 2),
     "two metrics, one option": lambda: many(1, 2),
     "two metrics, all undecided": lambda: many(12, 2, n_pareto=0, status="undecided", done=False),
-    "three metrics": lambda: many(30, 3, names=LONG, n_pareto=30),
+    "three metrics, wide names": lambda: many(30, 3, names=[f"{i}{'W' * 60}" for i in range(30)], n_pareto=30),
     "four metrics": lambda: many(20, 4),
     "five metrics": lambda: many(30, 5, names=LONG, n_pareto=30),
     "ten metrics, many options": lambda: many(100, 10, n_pareto=60),
@@ -112,6 +112,9 @@ def test_timelines_fit_too(made):
     figure = plots.timeline_of(made)
     figure.draw_without_rendering()
     check_inside(figure)
+    (axes,) = figure.axes
+    assert overlaps(boxes(axes.get_yticklabels())) == []
+    assert overlaps(boxes(axes.texts)) == []
 
 
 @pytest.mark.parametrize("n_metrics, panels", [(1, 1), (2, 1), (3, 4), (4, 9), (5, 1)])
@@ -119,6 +122,18 @@ def test_the_picture_suits_the_number_of_metrics(n_metrics, panels):
     figure = plots.figure_of(many(4, n_metrics))
     assert len(figure.axes) == panels
     assert figure.get_suptitle() == "made by hand: 2 of 4 options Pareto-optimal, 20 measurements"
+
+
+def test_a_long_title_and_a_wide_legend_fit():
+    with plots.look():
+        figure, (axes,) = plots.new_figure(size=(5, 3))
+        x, high = np.array([10.0, 100.0]), np.array([0.5, 0.4])
+        plots.plan(axes, [plots.Line(f"{i} {'policy ' * 8}", x, high / 2, high / 4, high, plots.BLUE) for i in range(4)])
+    figure.draw_without_rendering()
+    check_inside(figure)
+    titled = plots.figure_of(many(3, 1), title="W" * 200)
+    titled.draw_without_rendering()
+    check_inside(titled)
 
 
 def test_titles_say_how_far_a_study_is_and_can_be_left_out():

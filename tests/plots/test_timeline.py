@@ -48,9 +48,9 @@ def test_while_a_study_goes_on_some_are_still_in():
         verdict("rejected", "dominated", {"x": 0.0}, left=2),
         verdict("retired", "retired", {"x": None}, measurements=0, left=1),
     ]
-    record = plots.TimelineData.of(result(options, metrics, done=False, pareto=("accepted",), rounds=3))
+    record = plots.TimelineData.of(result(options, metrics, done=False, pareto=("accepted", "in"), rounds=3))
     assert record.names == ("accepted", "in", "rejected", "retired")
-    assert record.kinds == ("pareto", "undecided", "dominated", "retired")
+    assert record.kinds == ("pareto", "guess", "dominated", "retired")
     assert record.left.tolist() == [True, False, True, True]
     assert record.last_round.tolist() == [1, 3, 2, 1]
     assert record.after_each_round()["active"].tolist() == [4, 2, 1, 1]

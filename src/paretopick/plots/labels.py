@@ -226,7 +226,8 @@ def _cheapest(
             break
         some = slice(start, start + AT_A_TIME)
         near = corners[some][:, None, :]
-        free = ~((near < their_corners + their_sizes) & (near + size > their_corners)).all(axis=-1).any(axis=1)
+        covers = np.all((near < their_corners + their_sizes) & (near + size > their_corners), axis=-1)
+        free = ~np.any(covers, axis=1)
         if free.any():
             places = corners[some][free]
             price = prices[some][free] + _crossings(anchor, size, places, others, their_sizes, their_corners)

@@ -50,7 +50,7 @@ def to_svg(figure: Figure, *, title: str = "", salt: str = "") -> str:
     with matplotlib.rc_context({"svg.hashsalt": "paretopick", "svg.fonttype": "path", "svg.image_inline": True}):
         figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = drawn.getvalue()
-    text = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>\s*", "", text, count=1, flags=re.DOTALL)  # of the whole page
     text = _with_own_ids(text, hashlib.sha256(f"{salt}\n{text}".encode()).hexdigest()[:10])
     (box,) = re.findall(r'viewBox="[^"]*"', text[: text.index(">")])

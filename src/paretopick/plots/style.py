@@ -107,7 +107,7 @@ def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:
 
 
 def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Legend | None:
-    """Draws a legend that shows labels as they are; matplotlib would hide those that begin with an underscore."""
+    """Draws a legend that shows labels as they are; older matplotlibs hide those that begin with an underscore."""
     if not entries:
         return None
     labels, handles = zip(*entries, strict=True)
