@@ -8,10 +8,19 @@ from matplotlib.text import Text
 from paretopick import Certainty, OptionVerdict, ParetoResult
 
 
-def verdict(option, status, means, errors=(), *, probability=None, measurements=5, left=None):
-    """An option; ``means`` by metric, and ``errors`` alike, unknown by default."""
-    errors = dict(zip(means, errors or [None] * len(means), strict=True))
-    return OptionVerdict(option, status, (), probability, measurements, means, errors, left)
+def verdict(option, status, means, errors=(), *, interval=None, probability=None, measurements=5, left=None):
+    """An option; ``means`` by metric, and ``errors`` alike, unknown by default; the same interval in all metrics."""
+    return OptionVerdict(
+        option=option,
+        status=status,
+        dominated_by=(),
+        probability=probability,
+        measurements=measurements,
+        means=means,
+        standard_errors=dict(zip(means, errors or [None] * len(means), strict=True)),
+        intervals=dict.fromkeys(means, interval),
+        left_in_round=left,
+    )
 
 
 def result(options, metrics, *, correlation=None, done=True, pareto=None, rounds=5):

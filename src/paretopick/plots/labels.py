@@ -15,9 +15,13 @@ from paretopick.plots.texts import plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 RINGS = (7.0, 9.5, 13.0, 20.0, 30.0, 42.0, 56.0, 74.0, 96.0, 124.0, 160.0)
-"""How far from its point a name may be, in pixels; beyond that it takes any free place."""
+"""How far from its point a name may be, in pixels."""
+
+ANYWHERE = 30.0
+"""So many pixels further away a name may go on its rings before it takes any free place."""
 
 DIRECTIONS = 24
 NEAR = 10.0
@@ -120,14 +124,13 @@ def write_names(
     """
     figure = cast("Figure", axes.get_figure()) if ready else laid_out(axes)
     ground = {"boxstyle": "square,pad=0.02", "facecolor": "white", "edgecolor": "none", "alpha": 0.6}
-    place_of: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "zorder": 2.5}
+    place_of: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "va": "bottom", "zorder": 2.5}
     texts = [
         axes.annotate(name, anchor, (0, 0), fontsize=size, color=colour, bbox=ground, **place_of, **plain(name))
         for name, anchor, colour in zip(names, map(tuple, anchors), colours, strict=True)
     ]
-    boxes = [text.get_window_extent() for text in texts]
     margin = np.array((3.0, 0.5))
-    sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2) + 2 * margin
+    sizes = np.array([text_size(text, figure.dpi) for text in texts]).reshape(-1, 2) + 2 * margin
     pixels = axes.transData.transform(anchors.reshape(-1, 2))
     inside = axes.get_window_extent()
     frame = (inside.x0 + 2, inside.y0 + 2, inside.x1 - 2, inside.y1 - 2)
@@ -147,6 +150,14 @@ def write_names(
             leader = axes.annotate("", text.xy, tuple(way * scale), arrowprops=look, **place_of | {"zorder": 2.2})
             leader.set_in_layout(False)
     return int(np.isnan(corners[:, 0]).sum())
+
+
+def text_size(text: Annotation, dpi: float) -> tuple[float, float]:
+    """Returns the width and height of a text in pixels: the largest at several resolutions, since letters snap to pixels."""
+    from matplotlib.text import Text
+
+    boxes = [(Text.get_window_extent(text, dpi=one), dpi / one) for one in (72.0, 100.0, 200.0)]
+    return max(box.width * scale for box, scale in boxes), max(box.height * scale for box, scale in boxes)
 
 
 def _steps(axes: Axes, line: FloatArray) -> FloatArray:
@@ -183,10 +194,10 @@ def _offers(
     anchor: FloatArray, size: FloatArray, ground: _Ground, frame: tuple[float, float, float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Places that a name may take and what they cost whatever others do, the cheapest first."""
-    corners = _candidates(anchor, size, frame)
+    corners, surcharges = _candidates(anchor, size, frame)
     ways = np.clip(anchor, corners, corners + size) - anchor
     far = np.hypot(*ways.T)
-    price = far + ground.within(corners - 2.0, corners + size + 2.0)
+    price = far + surcharges + ground.within(corners - 2.0, corners + size + 2.0)
     for step in np.arange(NEAR, far.max(initial=0.0), 8.0):  # along the leading lines, beyond the mark of the point itself
         longer = np.flatnonzero(far > step)
         on = anchor + ways[longer] * (step / far[longer, None])
@@ -195,8 +206,8 @@ def _offers(
     return corners[order], price[order]
 
 
-def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float, float, float]) -> FloatArray:
-    """Lower left corners that a name may have: on rings around its point, right of it first; then all over the frame."""
+def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float, float, float]) -> tuple[FloatArray, FloatArray]:
+    """Lower left corners that a name may have: on rings around its point, right of it first; then, dearer, all over the frame."""
     angles = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False) + np.pi / 8
     ways = np.column_stack((np.cos(angles), np.sin(angles)))
     ways /= np.abs(ways).max(axis=1, keepdims=True)  # around a rectangle, so that names keep clear of the point on one side
@@ -206,8 +217,10 @@ def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float,
     rows = np.arange(bottom, top - size[1], size[1])
     lattice = np.array(np.meshgrid(columns, rows)).reshape(2, -1).T
     every = np.vstack([*rings, lattice])
+    surcharges = np.where(np.arange(len(every)) < len(every) - len(lattice), 0.0, ANYWHERE)
     low, high = np.array((left, bottom)), np.array((right, top)) - size
-    return np.asarray(every[((every >= low) & (every <= high)).all(axis=1)])
+    inside = np.all((every >= low) & (every <= high), axis=1)
+    return every[inside], surcharges[inside]
 
 
 def _cheapest(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, IntArray
+from paretopick._arrays import FloatArray
 from paretopick.plots.style import KINDS
 from paretopick.plots.texts import legible, several, shortened
 from paretopick.studies.verdicts import OptionVerdict, ParetoResult
@@ -28,7 +28,6 @@ class Options:
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     """Of ``KINDS``."""
-    counts: IntArray
     means: FloatArray
     """``(n_options, n_metrics)``, in the units of the metrics."""
     chances: FloatArray
@@ -49,7 +48,6 @@ class Options:
         return cls(
             names=tuple(row.option for row in there),
             kinds=tuple(kinds[row.option] for row in there),
-            counts=np.array([row.measurements for row in there], dtype=np.int64),
             chances=np.array([np.nan if row.probability is None else row.probability for row in there]),
             means=means[known],
             errors=errors[known],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick._arrays import FloatArray
-from paretopick.plots.labels import spread
+from paretopick.plots.labels import spread, text_size
 from paretopick.plots.options import Options
 from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, VERMILION, Kind, counted, laid_out, legend_above, say_nothing_yet
 from paretopick.plots.texts import legible, numbers, plain, short_names, shortened
@@ -88,8 +88,8 @@ def parallel(axes: Axes, record: ParallelData) -> Axes:
         axes.spines[side].set_visible(False)
     axes.vlines(across, 0, 1, color="#444444", linewidth=0.8, zorder=2.5)
     _write_ends(axes, record)
-    _write_tags(axes, record)
     legend_above(axes, [(label, Line2D([], [], **_sample(record, kind))) for label, kind in counted(record.kinds)], pad=1.2)
+    _write_tags(axes, record)
     return axes
 
 
@@ -152,9 +152,9 @@ def _write_tags(axes: Axes, record: ParallelData) -> None:
     widest = max(record.tags, key=len)
     probe = axes.annotate(widest, (last, 0.5), (22, 0), textcoords="offset points", fontsize=7.5, **plain(widest))
     figure = laid_out(axes)
-    box, inside = probe.get_window_extent(), axes.get_window_extent()
+    (_, tall), inside = text_size(probe, figure.dpi), axes.get_window_extent()
     probe.remove()
-    height = (box.height + 0.5) / inside.height * 1.08  # of the axes, as a share of what they show
+    height = (tall + 0.5) / inside.height * 1.08  # as a share of what the axes show
     wanted = record.heights[: len(record.tags), last]
     for i, (tag, middle) in enumerate(zip(record.tags, spread(wanted, height, -0.03, 1.03), strict=True)):
         colour = _line(record, i)["color"]

@@ -31,7 +31,7 @@ class RankingData:
     """Of ``KINDS``."""
     means: FloatArray
     intervals: FloatArray
-    """95%, ``(n_options, 2)``, by Student's t; NaN where nobody knows."""
+    """95%, ``(n_options, 2)``; NaN where nobody knows."""
     limits: Limits
     all_kinds: tuple[str, ...]
     """Of all options that were measured, also those that find no room."""
@@ -45,14 +45,12 @@ class RankingData:
             result: of a study.
             metric: by default the first.
         """
-        from scipy.stats import t
-
         name = next(iter(result.metrics)) if metric is None else metric
         options = Options.of(result, [name])
-        goal, means, errors = result.metrics[name], options.means[:, 0], options.errors[:, 0]
+        goal, means = result.metrics[name], options.means[:, 0]
         best = np.argsort(-means if goal == "max" else means, kind="stable")[:MOST_ROWS]
-        half = errors * np.where(errors > 0, t.ppf(0.975, np.maximum(options.counts - 1, 1)), 0.0)
-        intervals = np.column_stack((means - half, means + half))
+        known = {row.option: row.intervals[name] or (np.nan, np.nan) for row in result.options}
+        intervals = np.array([known[option] for option in options.names]).reshape(-1, 2)
         n, shown = len(means), len(best)
         return cls(
             label=axis_label(name, goal),
