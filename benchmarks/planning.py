@@ -54,13 +54,7 @@ def main() -> None:
     for name, source in sources.items():
         seconds, made = timed(lambda source=source: pp.plan(source, policies=POLICIES, target=TARGET))
         assert isinstance(made, pp.Plan)
-        specs = [(policy, {"spend": "all"} if "spend" in policy_options(policy) else {}) for policy in POLICIES]
-        known = source.bandit, made.budgets, source.scale
-        alone, _ = timed(
-            lambda known=known: pp.simulate(
-                known[0], specs, budgets=known[1], runs=2000, rng=0, scale=known[2], hypervolume=False
-            )
-        )
+        alone, _ = timed(lambda source=source, made=made: simulated(source, made.budgets))
         print(f"| {name} | {seconds:.1f} | {made.budgets[-1]:,} | {alone:.1f} | {seconds / alone:.1f} |")
 
 

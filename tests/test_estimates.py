@@ -43,6 +43,23 @@ def test_draws_of_zeros_and_ones_follow_beta():
         assert stats.kstest(draws[:, option, 0], stats.beta(s + 0.5, n - s + 0.5).cdf).pvalue > 0.001
 
 
+def test_intervals_are_students_and_hold_as_much_of_the_draws_as_they_say():
+    rng = np.random.default_rng(11)
+    tables = [
+        np.hstack((table, (rng.random((n, 1)) < 0.4).astype(float)))
+        for n, table in ((n, rng.normal(size=(n, 1))) for n in (3, 6))
+    ]
+    found = estimates_of(tables)
+    limits = found.intervals()
+    width = stats.t.ppf(0.975, 2 + 5) * found.stds[:, 0] / np.sqrt(found.counts)
+    assert limits[:, 0] == pytest.approx(np.column_stack((found.means[:, 0] - width, found.means[:, 0] + width)))
+    draws = found.draws(20_000, rng)
+    inside = ((draws >= limits[..., 0]) & (draws <= limits[..., 1])).mean(axis=0)
+    assert inside[:, 0] == pytest.approx([0.95, 0.95], abs=0.01)
+    assert inside[:, 1] == pytest.approx([0.95, 0.95], abs=0.05)
+    assert ((limits[:, 1] >= 0) & (limits[:, 1] <= 1)).all()
+
+
 def test_metrics_of_a_measurement_are_drawn_together():
     rng = np.random.default_rng(2)
     shared = rng.normal(size=(4000, 1))

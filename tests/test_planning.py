@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import paretopick as pp
-from paretopick import planning
-from paretopick.planning import Pilot, plan
+from paretopick.planning import Pilot, plan, planner, plans
 from paretopick.studies.tables import export
 from terminals import run, succeed
 
@@ -67,12 +66,13 @@ def test_a_plan_says_what_it_found_in_words_and_as_json(made):
     found, record = made.recommendation, made.to_dict()
     assert record["recommendation"]["budget"] == found.budget
     assert [row["budget"] for row in record["curves"][0]["budgets"]] == list(made.budgets)
-    first, second, third = made.sentences()
+    first, second, others, third = made.sentences()
+    assert others.startswith("The others take: ege-s")
     assert (
         first == "Planned from the means of cov-boost, taken for the truth; 1,000 simulated studies for each policy and budget."
     )
     assert f"Measure {found.budget:,} times with {found.policy}" in second
-    assert f"with {made.budgets[0]:,} in {planning.share(made.curves[made.best].rate[0], 1000)}" in third
+    assert f"with {made.budgets[0]:,} in {plans.share(made.curves[made.best].rate[0], 1000)}" in third
     assert str(made) == "\n".join(made.sentences())
     assert made.if_right is None
     assert made.quarters == ()
@@ -99,7 +99,8 @@ def test_what_a_pilot_leaves_open_is_in_the_plan(tmp_path, bandit):
     assert rates[0] < small.curves[0].rate[0] < rates[-1]
     assert small.if_right.runs == 100
     assert sum(part.errors[0] for part in small.quarters) == small.curves[0].errors[0]
-    assert "easiest quarter" in small.sentences()[-1]
+    assert "easiest quarter" in small.sentences()[-2]
+    assert small.sentences()[-1] == "Large is good in m and n."
     assert "24 measurements of 8 options" in small.source
 
 
@@ -183,7 +184,9 @@ def test_a_target_out_of_reach_is_said_to_be():
     made = plan(near, policies=BOTH, target=0.05, runs=100, max_budget=200)
     assert made.recommendation is None
     assert made.budgets[-1] == 200
-    assert made.sentences()[1].startswith("No budget up to 200 has an error of 0.05 or less; with 200 measurements ege-s")
+    assert made.sentences()[1].startswith(
+        "Up to 200 measurements no budget is shown to be wrong in 5.0% of cases or fewer; with 200"
+    )
 
 
 def test_ctrl_c_keeps_the_policies_that_are_finished(bandit):
@@ -198,13 +201,13 @@ def test_ctrl_c_keeps_the_policies_that_are_finished(bandit):
 
 
 def test_ladders_climb_in_small_steps():
-    assert planning._ladder(100, 100) == (100,)
-    steps = planning._ladder(100, 150)
+    assert planner._ladder(100, 100, 1.02) == (100,)
+    steps = planner._ladder(100, 150, 1.02)
     assert (steps[0], steps[-1]) == (100, 150)
     assert all(b / a <= 1.031 for a, b in itertools.pairwise(steps))
-    assert planning._first_of_the_last([False, True, False, True, True]) == 3
-    assert planning._first_of_the_last([True, False]) == 2
-    assert planning._first_of_the_last([True, True]) == 0
+    assert plans._first_of_the_last([False, True, False, True, True]) == 3
+    assert plans._first_of_the_last([True, False]) == 2
+    assert plans._first_of_the_last([True, True]) == 0
 
 
 def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, bandit):
@@ -217,7 +220,7 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
     record = json.loads(succeed("plan", "pilot.csv", "--metrics", "m:max,n:min", *few, "--json", cwd=tmp_path))
     assert [row["budget"] for row in record["curves"][1]["budgets"]] == [80, 160]
     for row in record["curves"][0]["budgets"]:
-        assert re.search(rf"^ *{row['budget']}  {planning.share(row['rate'], 40)} \(", text, re.MULTILINE)
+        assert re.search(rf"^ *{row['budget']}  {plans.share(row['rate'], 40)} \(", text, re.MULTILINE)
 
     study = pp.Study.create("s", options=bandit.arm_names, metrics={"m": "max", "n": "min"}, budget=80, storage=tmp_path / "p.db")
     rng = np.random.default_rng(0)
@@ -227,8 +230,9 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
     assert "in the study 's'" in succeed("plan", "s", *few, "--storage", tmp_path / "p.db", cwd=tmp_path)
 
     (tmp_path / "means.csv").write_text("option,gain,cost\na,1,1\nb,2,2\nc,0,3\n")
-    rows = succeed("plan", "means.csv", "--std", "0.5,1", "--minimise", "cost", *few, "--csv", cwd=tmp_path).splitlines()
-    assert len(rows) == 5
+    rows = succeed("plan", "means.csv", "--std", "0.5,1", "--minimise", "cost", *few, "--csv", cwd=tmp_path)
+    assert len(rows.splitlines()) == 5
+    assert rows == succeed("plan", "means.csv", "--std", "0.5,1", "--metrics", "gain:max,cost:min", *few, "--csv", cwd=tmp_path)
     assert "the means of cov-boost, taken for the truth" in succeed(
         "plan", "cov-boost", *few[:2], "--runs", "40", "--budget", "500"
     )
@@ -242,16 +246,20 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
         (["p.csv"], "needs --metrics time:min,quality:max if it has a row for each measurement, or --std"),
         (["p.csv", "--metrics", "m:max", "--exact", "x"], "--exact has 'x', which is not one of --metrics m:max"),
         (["p.csv", "--metrics", "m:max", "--minimise", "m"], "--minimise goes with a file of means"),
-        (["cov-boost", "--metrics", "m:max"], "--metrics and --exact go with a file of measurements"),
+        (["cov-boost", "--metrics", "m:max"], "--metrics and --exact go with a file"),
         (["cov-boost", "--plot", "p.svg"], "must end in .png"),
         (["cov-boost", "--plot", "no/p.png"], "there is no folder no"),
         (["cov-boost", "--json", "--csv"], "choose one"),
+        (["cov-boost", "--target", "few"], "--target few is not a share; write 0.05 or 5%"),
+        (["p.csv", "--std", "1,2"], "--std 1,2 has 2 numbers; give one, or one for each column of p.csv"),
+        (["m.csv", "--std", "1", "--metrics", "x:max"], "must name the columns of m.csv: m"),
         (["cov-boost", "--budget", "5"], "these policies need"),
         (["gone.csv", "--metrics", "m:max"], "there is no file gone.csv"),
     ],
 )
 def test_the_command_refuses_what_it_cannot_plan(tmp_path, words, message):
     (tmp_path / "p.csv").write_text("option,m\na,1\na,2\nb,3\n")
+    (tmp_path / "m.csv").write_text("option,m\na,1\nb,3\n")
     refused = run("plan", *words, cwd=tmp_path)
     assert refused.returncode == 2
     assert message in refused.stderr

@@ -68,6 +68,18 @@ class Estimates:
         pooled = np.sqrt(np.average(self.stds**2, axis=0, weights=weights))
         return np.where(self.exact, 0.0, np.where(pooled > 0, pooled, 1.0))
 
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Returns confidence intervals of the means, ``(n_options, n_metrics, 2)``, in the units of the metrics.
+
+        Student's, with the moderated stds; of chances the normal one of Jeffreys' posterior, cut at 0 and 1.
+        """
+        from scipy.stats import t
+
+        located, spread = self._located()
+        widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2)) * t.ppf((1 + level) / 2, self.freedom)
+        limits = np.stack((located - widths, located + widths), axis=-1)
+        return np.where(self.binary[:, None], np.clip(limits, 0.0, 1.0), limits)
+
     def draws(self, n: int, rng: np.random.Generator, *, population: bool = True) -> FloatArray:
         """Returns ``(n, n_options, n_metrics)`` of what the true means may be, in the units of the metrics.
 

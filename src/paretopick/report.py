@@ -17,11 +17,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import paretopick.studies.tables as tables
 from paretopick import plots
+from paretopick.events import Event
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.definition import Definition
-from paretopick.studies.verdicts import percent
+from paretopick.studies.tables import time_text
+from paretopick.studies.verdicts import OptionVerdict, listed, percent
 
 REHEARSALS = 500
 """How often a study is simulated at the means as measured, unless told otherwise."""
@@ -65,7 +66,7 @@ def make_report(study: Study, *, rehearsals: int = REHEARSALS) -> Report:
         result=result,
         certainty=tuple(_certainty(result)),
         facts=tuple(_facts(study.definition, result, state, rows)),
-        incidents=tuple(_incidents(study.definition, rows, state)),
+        incidents=tuple(_incidents(study.definition, rows, study.events())),
         repeat=repeat(study.name, study.definition, result.budget),
         versions=f"paretopick {version('paretopick')}, Python {platform.python_version()}, NumPy {version('numpy')}, "
         f"{platform.system()} {platform.machine()}",
@@ -77,15 +78,13 @@ def _how_sure(result: ParetoResult) -> str:
     """In one sentence."""
     if result.certainty.probability is None:
         return f"How sure that is, the measurements cannot say: {_lower(result.certainty.how)}"
-    weakest = min((row for row in result.options if row.option in result.pareto), key=_chance, default=None)
     text = f"This set is right with probability {percent(result.certainty.probability)}"
-    if weakest is None or weakest.probability is None or len(result.pareto) == 1:
-        return f"{text}."
-    return f"{text}; the least certain of it is {weakest.option} ({percent(weakest.probability)})."
+    open_ = [f"{row.option} ({percent(row.probability)}{_outside(row, result)})" for row in result.doubtful[:3]]
+    return f"{text}; the doubt is mostly about {listed(open_)}." if open_ else f"{text}."
 
 
-def _chance(row: Any) -> float:
-    return 1.0 if row.probability is None else float(row.probability)
+def _outside(row: OptionVerdict, result: ParetoResult) -> str:
+    return "" if row.option in result.pareto else "; not in it"
 
 
 def _certainty(result: ParetoResult) -> Iterable[str]:
@@ -103,8 +102,8 @@ def _certainty(result: ParetoResult) -> Iterable[str]:
     if result.rehearsal is not None:
         low, high = result.rehearsal.interval
         yield (
-            f"{result.rehearsal.how} That is {result.rehearsal.rate:.0%} ({low:.0%} to {high:.0%}), and not the probability that "
-            "this study is right: near ties look further apart in measured means than they are, so that it is too high as a rule."
+            f"{result.rehearsal.how} That is {result.rehearsal.rate:.0%} ({low:.0%} to {high:.0%}). It says how reliable a study "
+            "of this size, started anew, is for a problem that looks like this one; not how likely this answer is to be right."
         )
 
 
@@ -139,24 +138,33 @@ def _scale(definition: Definition) -> str:
     return "in units of their noise, from repeats" if definition.scale == "noise" else "as they are"
 
 
-def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
-    """A header and a row for everything that went wrong; nothing at all if nothing did."""
-    bad = [row for row in rows if row["status"] != "told"]
-    if bad or state["retired"]:
+def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events: Iterable[Event]) -> Iterable[tuple[str, ...]]:
+    """A header and a row for everything that went wrong, when it was said to have; nothing at all if nothing did."""
+    told = {row["number"]: row for row in rows}
+    bad = [event for event in events if event.kind in ("failed", "voided", "retired")]
+    if bad:
         yield ("what", "option", "round", *definition.metrics, "why", "worker", "when")
-    for row in bad:
+    for event in bad:
+        option = definition.options[event.arm or 0]
+        why = str((event.details or {}).get("why", ""))
+        if event.kind == "retired":
+            yield ("option retired", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
+            continue
+        row = told[event.number]
         values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.metrics)
         place = "" if row["round"] is None else str(row["round"])
-        what = f"measurement {row['number']} {row['status']}"
-        yield (what, row["option"], place, *values, row["why"] or "", row["worker"] or "", _time(row["at"]))
-    for option, why in state["retired"].items():
-        yield ("option retired", option, "", *[""] * len(definition.metrics), why, "", "")
+        what = f"measurement {event.number} {event.kind}"
+        yield (what, option, place, *values, why, event.worker or row["worker"] or "", _time(event.at))
 
 
 def repeat(name: str, definition: Definition, budget: int) -> str:
-    """Returns what to type to make the same study again: the file of a study, or a line of Python."""
+    """Returns what to type to make the same study again: the file of a study, a command, or Python where names are too odd."""
     if definition.command:
         return f"{_toml(name, definition, budget)}\n\n# saved as study.toml:\n# paretopick run study.toml"
+    if not definition.settings[0] and not any(
+        re.search(r"[,:=\[\]{}]", text) for text in (*definition.options, *definition.metrics)
+    ):
+        return _create(name, definition, budget)
     given: dict[str, Any] = {
         "options": dict(zip(definition.options, definition.settings, strict=True))
         if definition.settings[0]
@@ -169,6 +177,30 @@ def repeat(name: str, definition: Definition, budget: int) -> str:
     }
     arguments = ",\n    ".join(f"{key}={value!r}" for key, value in given.items())
     return f"import paretopick as pp\n\nstudy = pp.Study.create(\n    {name!r},\n    {arguments},\n)"
+
+
+def _create(name: str, definition: Definition, budget: int) -> str:
+    """The command that creates a study."""
+    metrics = ",".join(f"{metric}:{goal}" for metric, goal in definition.metrics.items())
+    options = ",".join(f"{key}={json.dumps(value)}" for key, value in definition.policy_options.items())
+    words = [
+        "paretopick",
+        "create",
+        name,
+        "--options",
+        ",".join(definition.options),
+        "--metrics",
+        metrics,
+        "--budget",
+        str(budget),
+    ]
+    words += ["--policy", f"{definition.policy}:{options}" if options else definition.policy]
+    words += ["--exact", ",".join(definition.exact)] if definition.exact else []
+    if isinstance(definition.scale, Mapping):
+        words += ["--scale", ",".join(f"{metric}={width!r}" for metric, width in definition.scale.items())]
+    elif definition.scale != "noise":
+        words += ["--scale", definition.scale]
+    return shlex.join(words)
 
 
 def _toml(name: str, definition: Definition, budget: int) -> str:
@@ -196,7 +228,7 @@ def _value(value: Any) -> str:
 
 
 def _time(at: float) -> str:
-    return tables.time_text(at)[:19].replace("T", " ")
+    return f"{time_text(at)[:19].replace('T', ' ')} UTC"
 
 
 def _lower(text: str) -> str:
@@ -208,7 +240,7 @@ def _lower(text: str) -> str:
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; padding: 1.5rem;
-  max-width: 60rem; }
+  max-width: 68rem; }
 h1 { font-size: 1.3rem; font-weight: 600; color: #555; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #ddd; padding-bottom: .2rem; }
 .answer { font-size: 1.5rem; line-height: 1.35; font-weight: 600; margin: .6rem 0; overflow-wrap: anywhere; }
@@ -217,7 +249,8 @@ h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #ddd; 
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; white-space: nowrap; }
 th { border-bottom: 2px solid #999; }
-.text { text-align: left; white-space: normal; min-width: 7.5rem; overflow-wrap: anywhere; }
+.text { text-align: left; white-space: normal; overflow-wrap: break-word; }
+.text:first-child, .text:last-child { min-width: 7rem; max-width: 20rem; overflow-wrap: anywhere; }
 tr { background: #fff; }
 tr.pareto { background: #e8f1fb; font-weight: 600; }
 tr.undecided { background: #fff4e0; }
@@ -227,10 +260,11 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; m
 dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; }
 figure { margin: 0; } figure svg { width: 100%; min-width: 36rem; height: auto; display: block; }
 pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.hint { display: none; color: #777; font-size: .85rem; }
 footer { margin-top: 2.5rem; color: #777; font-size: .85rem; }
 @media (max-width: 600px) {
   body { padding: 1rem; font-size: 15px; } .answer { font-size: 1.25rem; }
-  th, td { padding: .25rem .4rem; } .text { min-width: 5.5rem; }
+  th, td { padding: .25rem .4rem; } .hint { display: block; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin: 0 0 .5rem; }
 }
 @media print {
@@ -249,6 +283,7 @@ def to_html(report: Report) -> str:
     body = [
         f"<header>\n<h1>{say(report.study)}</h1>",
         f'<p class="answer">{say(report.answer)}</p>\n<p class="sure">{say(report.how_sure)}</p>\n</header>',
+        '<p class="hint">Wide pictures and tables can be moved sideways.</p>',
     ]
     for name, title in (("front", "The options"), ("table", "What was measured"), ("timeline", "Who left when")):
         if name == "table":

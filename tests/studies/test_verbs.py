@@ -23,7 +23,8 @@ from inputs import heed_interrupts
 from paretopick.cli import app
 from terminals import on_a_terminal, run, succeed
 
-VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status", "result", "report", "sheet", "import", "export", "delete"]
+VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status"]
+VERBS += ["result", "report", "sheet", "import", "export", "delete"]
 CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max,price:min", "--budget", "60")
 
 

@@ -92,4 +92,9 @@ def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, 
     if std is not None:
         widths = [value(text) for text in split_at_commas([std])]
         noise = Gaussian(std=widths[0] if len(widths) == 1 else np.array(widths))
-    return read_instance(name, noise=noise, minimise=split_at_commas(minimise))
+    try:
+        return read_instance(name, noise=noise, minimise=split_at_commas(minimise))
+    except InvalidInput as problem:
+        if str(problem).startswith("std has shape"):
+            raise InvalidInput(f"--std {std} has {len(widths)} numbers; give one, or one for each column of {name}.") from None
+        raise

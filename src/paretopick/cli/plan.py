@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,8 @@ from paretopick.cli.output import check_target, print_csv, print_json, print_tab
 from paretopick.cli.studying import Storage, metrics_from
 from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, UnknownName
 from paretopick.instances import INSTANCES
-from paretopick.planning import PLANNED, Pilot, Plan, interval, plan, share
+from paretopick.planning import PLANNED, Pilot, Plan, plan
+from paretopick.planning.plans import interval, share
 from paretopick.studies import Study
 
 NAME = "plan"
@@ -30,7 +32,7 @@ def command(
             show_default=False,
         ),
     ],
-    target: Annotated[float, typer.Option(help="The share of wrong answers that is acceptable.")] = 0.05,
+    target: Annotated[str, typer.Option(help="The share of wrong answers that is acceptable, such as 0.05 or 5%.")] = "5%",
     budget: Annotated[
         list[str],
         typer.Option(help="To look at, with commas.  [default: ten, up to where the target is reached]", show_default=False),
@@ -53,7 +55,12 @@ def command(
         int | None, typer.Option(help="The largest to consider.  [default: 500 times the options]", show_default=False)
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option("--metrics", help="Of a file of measurements, such as time:min,quality:max.", show_default=False)
+        str | None,
+        typer.Option(
+            "--metrics",
+            help="Columns of the file and their goals: time:min,quality:max.",
+            show_default=False,
+        ),
     ] = None,
     exact: Annotated[str, typer.Option(help="Metrics of such a file without noise, separated by commas.")] = "",
     std: Annotated[str | None, typer.Option(help="Noise of a file of means: one standard deviation, or one per column.")] = None,
@@ -87,7 +94,7 @@ def command(
                 pilot,
                 policies=chosen,
                 budgets=whole_numbers(budget, "--budget") or None,
-                target=target,
+                target=_share(target),
                 runs=runs,
                 max_budget=max_budget,
                 rng=seed,
@@ -137,10 +144,12 @@ def _pilot(
         if minimise:
             raise InvalidInput("--minimise goes with a file of means; say time:min in --metrics.")
         return Pilot.of_table(source, metrics_from(metrics), exact=_exact(exact, metrics))
+    if not study and is_file(source):
+        return _means(source, metrics, std, bernoulli, minimise, exact)
     if metrics is not None or exact:
-        raise InvalidInput(f"--metrics and --exact go with a file of measurements; {source!r} is not one.")
-    if not study and (is_file(source) or source in INSTANCES):
-        return Pilot.guess(bandit_from(source, data, std, bernoulli, minimise), like_a_study=source not in INSTANCES)
+        raise InvalidInput(f"--metrics and --exact go with a file; {source!r} is not one.")
+    if not study and source in INSTANCES:
+        return Pilot.guess(bandit_from(source, data, std, bernoulli, minimise), like_a_study=False)
     if of_means or minimise:
         raise InvalidInput(f"--std, --bernoulli and --minimise go with a CSV file of means; {source!r} is not one.")
     try:
@@ -149,6 +158,30 @@ def _pilot(
         if study:
             raise
         raise UnknownName(f"{source!r} is neither a file nor an instance nor a study: {problem}") from None
+
+
+def _means(source: str, metrics: str | None, std: str | None, bernoulli: bool, minimise: list[str], exact: str) -> Pilot:
+    """The means in a file, larger is better except where --metrics or --minimise say otherwise."""
+    if exact:
+        raise InvalidInput("--exact goes with a file of measurements; in one of means give such a column the noise 0 in --std.")
+    if metrics is not None and minimise:
+        raise InvalidInput("--metrics and --minimise both say what is to be small; choose one.")
+    goals = {} if metrics is None else metrics_from(metrics)
+    small = [name for name, goal in goals.items() if goal == "min"] if goals else split_at_commas(minimise)
+    bandit = bandit_from(source, None, std, bernoulli, small)
+    columns = [name[1:] if name.startswith("-") and name[1:] in small else name for name in bandit.objective_names]
+    if goals and set(goals) != set(columns):
+        raise InvalidInput(f"--metrics {metrics} must name the columns of {source}: {', '.join(columns)}.")
+    named = {name: "min" if name in small else "max" for name in columns}
+    return Pilot.guess(replace(bandit, name=source), goals=named)
+
+
+def _share(text: str) -> float:
+    """A share, as a number or in percent."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise InvalidInput(f"--target {text} is not a share; write 0.05 or 5%.") from None
 
 
 def _exact(given: str, metrics: str) -> list[str]:

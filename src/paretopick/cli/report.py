@@ -12,6 +12,7 @@ from paretopick._files import write_whole
 from paretopick.cli.arguments import Json
 from paretopick.cli.output import check_target, print_json
 from paretopick.cli.studying import Name, Storage
+from paretopick.errors import InvalidInput
 from paretopick.studies import Study
 
 NAME = "report"
@@ -63,7 +64,13 @@ def command(
 
 
 def _format_of(out: Path | None) -> str:
-    return "md" if out is not None and out.suffix.lower() in (".md", ".markdown") else "html"
+    """What a file is by its name."""
+    known = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
+    if out is None:
+        return "html"
+    if out.suffix.lower() not in known:
+        raise InvalidInput(f"{out} is called neither .html nor .md; choose such a name, or say --format html.")
+    return known[out.suffix.lower()]
 
 
 def _is_report(path: Path, mark: str) -> bool:

@@ -95,11 +95,17 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
     """Returns how often the same study would be right at the means as measured; None if it cannot be run with these options."""
     from paretopick.simulation import simulate
 
-    bandit = estimates.bandit()
     chosen = (definition.policy, definition.policy_options)
     try:
         curve = simulate(
-            bandit, chosen, budgets=budget, runs=runs, rng=0, scale=study_scale(definition, estimates), hypervolume=False
+            estimates.bandit(),
+            chosen,
+            budgets=budget,
+            runs=runs,
+            rng=0,
+            scale=study_scale(definition, estimates),
+            hypervolume=False,
+            engine="reference" if definition.exact else "auto",  # which it is anyway, and need not say
         )
     except (BudgetTooSmall, InvalidInput):  # options were retired, and the schedule is for more of them
         return None

@@ -103,7 +103,8 @@ class Desk:
         if policy != "apt":
             raise InvalidInput(
                 f"the rounds of {policy} are planned for the budget of {self.course.budget}; "
-                "only a study with apt can be given more later."
+                "only a study with apt can be given more later. Create a new study with the larger budget and import the export "
+                "of this one: its measurements then count."
             )
         if check_budget(budget) < self.course.budget:
             raise InvalidInput(f"budget={budget} is less than the {self.course.budget} that the study has already.")

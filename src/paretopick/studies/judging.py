@@ -35,6 +35,7 @@ def judge(study: str, course: Course, *, sure: bool = True, rehearsals: int = 0)
     unbeaten = [arm for arm, by in dominators.items() if not by]
     status |= dict.fromkeys(unbeaten, "undecided")
     chances, certainty, rehearsal, estimates = _how_sure(course, front, rehearsals) if sure else ({}, NOT_ASKED, None, None)
+    intervals = {} if estimates is None else dict(zip(_present(course), estimates.intervals().tolist(), strict=True))
     means, counts = now.means * definition.signs + 0.0, now.counts  # not -0.0
     errors = np.sqrt(course.variances() / np.maximum(counts, 1)[:, None])
     errors[:, definition.is_exact] = 0.0
@@ -51,6 +52,9 @@ def judge(study: str, course: Course, *, sure: bool = True, rehearsals: int = 0)
                 measurements=int(counts[arm]),
                 means=_by_metric(definition.metrics, means[arm]),
                 standard_errors=_by_metric(definition.metrics, np.where(counts[arm], errors[arm], np.nan)),
+                intervals=dict(zip(definition.metrics, map(tuple, intervals[arm]), strict=True))
+                if arm in intervals
+                else dict.fromkeys(definition.metrics),
                 left_in_round=int(now.left_in[arm]) or None,
             )
             for arm, name in enumerate(definition.options)
@@ -110,7 +114,7 @@ def _how_sure(
 ) -> tuple[dict[int, float], Certainty, Rehearsal | None, Estimates | None]:
     """The probability of each option, that of the answer, the rehearsal, and what they come from."""
     definition = course.definition
-    present = [arm for arm in range(len(definition.options)) if arm not in course.retired]
+    present = _present(course)
     if not present:
         return {}, Certainty(None, None, 0, "No option is left."), None, None
     if len(present) == 1:
@@ -125,6 +129,11 @@ def _how_sure(
     shares, certainty = resample(estimates, answer, max_arms=definition.policy_options.get("max_arms"))
     rehearsal = rehearse(definition, estimates, course.budget, rehearsals) if rehearsals else None
     return dict(zip(present, shares.tolist(), strict=True)), certainty, rehearsal, estimates
+
+
+def _present(course: Course) -> list[int]:
+    """The options that were not retired."""
+    return [arm for arm in range(len(course.definition.options)) if arm not in course.retired]
 
 
 def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:

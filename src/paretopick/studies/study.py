@@ -450,6 +450,8 @@ def opened(storage: str | os.PathLike[str] | Storage | None, *, new: bool = True
 
 def _number(value: Any) -> int:
     """The number of a measurement, as databases can hold it."""
+    if isinstance(value, Measurement):
+        raise InvalidInput(f"{value!r} is a measurement; pass its number, which is .number of it: {value.number}.")
     return check_integer(value, "number", minimum=1, maximum=2**31 - 1)
 
 

@@ -213,7 +213,10 @@ class _Read:
             if values is None:
                 raise InvalidInput("it says that a measurement failed, without its number.")
             if "option" not in row:
-                raise InvalidInput("it has neither a number nor an option; one must say what was measured.")
+                raise InvalidInput(
+                    "it has neither a number nor an option; one column must be called 'option', and there are "
+                    f"{', '.join(map(repr, table.columns))}."
+                )
             study.definition.arm(row["option"])
             self.added.append((row["option"], values))
             self.lines[(len(self.added),)] = line

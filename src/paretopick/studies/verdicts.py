@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,9 @@ class OptionVerdict:
     means: dict[str, float | None]
     """By metric, in its unit; None without measurements."""
     standard_errors: dict[str, float | None]
-    """Of the means; None with fewer than two measurements, 0 for exact metrics."""
+    """Of the means, from the option's own measurements; None with fewer than two, 0 for exact metrics."""
+    intervals: dict[str, tuple[float, float] | None]
+    """95% intervals of the means, in which options lend each other what they know about the noise; None if nobody knows it."""
     left_in_round: int | None
     """After which it was not measured any more; None if it stayed to the end, or still is in."""
 
@@ -70,7 +73,7 @@ class ParetoResult:
     def sentence(self) -> str:
         """The answer in one sentence."""
         n = len(self.options)
-        front = _listed(self.pareto)
+        front = listed(self.pareto)
         if not self.pareto:
             return (
                 "Nobody can say yet which options are Pareto-optimal."
@@ -83,13 +86,19 @@ class ParetoResult:
         return f"Best guess so far: of {n} options, {front} {verb} Pareto-optimal."
 
     @property
+    def doubtful(self) -> tuple[OptionVerdict, ...]:
+        """The options that may be Pareto-optimal or not, in the answer or not, the most doubtful first."""
+        open_ = [row for row in self.options if row.probability is not None and 0.02 < row.probability < 0.98]
+        return tuple(sorted(open_, key=lambda row: abs((row.probability or 0.0) - 0.5)))
+
+    @property
     def table(self) -> list[dict[str, Any]]:
         """One row per option, flat: means under the names of the metrics, their standard errors as ``... ±``."""
         return [
             {
                 "option": verdict.option,
                 "status": verdict.status,
-                "dominated_by": ", ".join(verdict.dominated_by),
+                "dominated_by": list(verdict.dominated_by),
                 "probability": verdict.probability,
                 "measurements": verdict.measurements,
                 **{
@@ -110,7 +119,9 @@ class ParetoResult:
             header += [name, "±"] if name in noisy else [name]
         rows = []
         for verdict in self.ranked():
-            row = [verdict.option, verdict.status, percent(verdict.probability), f"{verdict.measurements:,}"]
+            guessed = verdict.status == "undecided" and verdict.option in self.pareto
+            status = f"{verdict.status}, best guess" if guessed else verdict.status
+            row = [verdict.option, status, percent(verdict.probability), f"{verdict.measurements:,}"]
             for name in self.metrics:
                 mean, error = rounded(verdict.means[name], verdict.standard_errors[name])
                 row += [mean, error] if name in noisy else [mean]
@@ -119,9 +130,13 @@ class ParetoResult:
         return [*header, "left after", "dominated by"], rows
 
     def ranked(self) -> list[OptionVerdict]:
-        """Returns the options by status; those first that were measured longest."""
+        """Returns the options by status; those first that are in the answer, and that were measured longest."""
         last = self.round + 1
-        return sorted(self.options, key=lambda row: (STATUSES.index(row.status), -(row.left_in_round or last)))
+
+        def place(row: OptionVerdict) -> tuple[int, bool, int]:
+            return STATUSES.index(row.status), row.option not in self.pareto, -(row.left_in_round or last)
+
+        return sorted(self.options, key=place)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values."""
@@ -161,7 +176,7 @@ class ParetoResult:
         places = [' class="text"' if name in TEXTS else "" for name in header]
         head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
         body = "".join(
-            f'<tr class="{row[1]}">'
+            f'<tr class="{row[1].partition(",")[0]}">'
             + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
             + "</tr>\n"
             for row in rows
@@ -169,7 +184,7 @@ class ParetoResult:
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
     def __str__(self) -> str:
-        front = ", ".join(self.pareto) or ("nobody" if self.done else "nobody yet")
+        front = listed(self.pareto) or ("nobody" if self.done else "nobody yet")
         state = "Pareto-optimal" if self.done else "Best guess so far"
         text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
         if self.certainty.probability is None:
@@ -219,8 +234,14 @@ def plain_number(value: float) -> str:
     return f"{value:.6g}" if abs(value) < 1000 or abs(value) >= 1e15 else f"{value:,.2f}"
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence, those in quotes that would be taken for several.
+
+    >>> listed(["a", "b, c", "d"])
+    'a, "b, c" and d'
+    """
+    clear = [f'"{name}"' if "," in name or " and " in name else name for name in names]
+    return " and ".join(filter(None, (", ".join(clear[:-1]), *clear[-1:])))
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -1,0 +1,141 @@
+"""Pilots: what is known before a study, and what it leaves open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import FloatArray
+from paretopick.bandits import Bandit, Bernoulli, Gaussian
+from paretopick.errors import InvalidInput, NotReady
+from paretopick.estimates import Estimates, estimate_tables
+from paretopick.studies import Study
+from paretopick.studies.tables import read_measurements
+
+FEW_REPEATS = 10
+"""With fewer the noise is known badly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """What is known beforehand: made by ``guess``, ``of_table`` or ``of_study``."""
+
+    bandit: Bandit
+    """The means as guessed or measured, larger is better, and the noise."""
+    source: str
+    """Where they come from, in a phrase."""
+    scale: FloatArray | None
+    """What the policies divide metrics by, 0 for exact ones; None: nothing."""
+    spend_all: bool
+    """Whether policies spend all of the budget that rounds can divide, as studies do."""
+    estimates: Estimates | None = None
+    """What a pilot leaves open; None if the means are taken for the truth."""
+    notes: tuple[str, ...] = ()
+    """What else to know about it, in sentences."""
+
+    @classmethod
+    def guess(cls, bandit: Bandit, *, like_a_study: bool = True, goals: Mapping[str, str] | None = None) -> Pilot:
+        """Returns means and noise that are taken for the truth.
+
+        Args:
+            bandit: with them.
+            like_a_study: whether metrics are compared in units of their noise and all of the budget is spent, as studies do;
+                else policies work as ``simulate`` has them.
+            goals: of the metrics as the user knows them, "min" or "max"; in the bandit larger is better.
+        """
+        widths = _noise_widths(bandit) if like_a_study else None
+        notes = (_goals(goals),) if goals else ()
+        return cls(bandit, f"the means of {bandit.name}, taken for the truth", widths, like_a_study, notes=notes)
+
+    @classmethod
+    def of_table(cls, path: str | os.PathLike[str], metrics: Mapping[str, str], *, exact: Iterable[str] = ()) -> Pilot:
+        """Returns the pilot whose measurements are in a CSV file, a row for each.
+
+        Args:
+            path: of the file.
+            metrics: the columns that count, to "min" or "max".
+            exact: metrics without noise.
+        """
+        measured = read_measurements(path, metrics)
+        estimates = _known(
+            os.fspath(path),
+            lambda: estimate_tables(
+                [np.array(rows) for rows in measured.values()],
+                exact=np.array([name in set(exact) for name in metrics]),
+                signs=np.array([1.0 if goal == "max" else -1.0 for goal in metrics.values()]),
+            ),
+        )
+        bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=tuple(metrics))
+        notes = (_goals(metrics), *_weaknesses(estimates, tuple(metrics)))
+        return cls(bandit, _measured(estimates, os.fspath(path)), estimates.scale(), True, estimates, notes)
+
+    @classmethod
+    def of_study(cls, study: Study) -> Pilot:
+        """Returns what a study has measured so far, as the pilot of a new one with the same options, without retired ones."""
+        estimates, options, scale = _known(f"the study {study.name!r}", study.estimates)
+        bandit = replace(estimates.bandit(study.name), arm_names=options, objective_names=tuple(study.metrics))
+        again = "This is for a new study that starts from nothing; what is measured already counts if it is imported there."
+        notes = (_goals(study.metrics), again, *_weaknesses(estimates, tuple(study.metrics)))
+        return cls(bandit, _measured(estimates, f"the study {study.name!r}"), scale, True, estimates, notes)
+
+    @property
+    def has_exact_metrics(self) -> bool:
+        """Whether differences in a metric are certain."""
+        return self.scale is not None and not self.scale.all()
+
+    def truths(self, n: int, rng: np.random.Generator) -> FloatArray | None:
+        """Returns ``(n, n_options, n_metrics)`` of what the means may be, larger is better; None if they are known."""
+        return None if self.estimates is None else self.estimates.larger_is_better(self.estimates.draws(n, rng))
+
+
+def _known(what: str, estimates: Callable[[], Any]) -> Any:
+    try:
+        return estimates()
+    except NotReady as reason:
+        raise NotReady(f"{what} says too little to plan with: {reason}") from None
+
+
+def _measured(estimates: Estimates, what: str) -> str:
+    return f"{int(estimates.counts.sum()):,} measurements of {len(estimates.counts):,} options in {what}"
+
+
+def _goals(metrics: Mapping[str, str]) -> str:
+    """Which metrics are to be large, and which small."""
+    named = {goal: [name for name in metrics if metrics[name] == goal] for goal in ("max", "min")}
+    parts = [
+        f"{word} is good in {_joined(names)}" for (_, names), word in zip(named.items(), ("large", "small"), strict=True) if names
+    ]
+    return f"{_joined(parts)[:1].upper()}{_joined(parts)[1:]}."
+
+
+def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:
+    """What is thin about a pilot."""
+    repeats = int((estimates.counts - 1).sum())
+    noisy = ~(estimates.exact | estimates.binary)
+    if noisy.any() and repeats < FEW_REPEATS:
+        yield f"How noisy measurements are is known from {repeats} repeats only; this plan is a rough one."
+    for name, still in zip(metrics, noisy & (estimates.stds == 0).all(axis=0), strict=True):
+        if still:
+            yield f"{name!r} never varied between repeats; if it cannot, declare it exact."
+
+
+def _noise_widths(bandit: Bandit) -> FloatArray:
+    """The noise of each objective, on average over the arms; 0 where there is none."""
+    if isinstance(bandit.noise, Gaussian):
+        if bandit.noise.cov is None:
+            variances = np.broadcast_to(np.asarray(bandit.noise.std), (bandit.n_objectives,)) ** 2
+        else:
+            variances = np.diagonal(bandit.noise.cov, axis1=-2, axis2=-1).reshape(-1, bandit.n_objectives).mean(axis=0)
+    elif isinstance(bandit.noise, Bernoulli):
+        variances = (bandit.means * (1 - bandit.means)).mean(axis=0)
+    else:
+        raise InvalidInput("a plan is made from normal noise or from 0 and 1; of measurements make a Pilot.of_table.")
+    return np.asarray(np.sqrt(variances))
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

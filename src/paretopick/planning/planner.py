@@ -1,0 +1,293 @@
+"""``plan``: studies whose truth is known are simulated, for every policy and budget, and the wrong answers counted.
+
+The truth is the means that were guessed, or, after a pilot, what it leaves open, drawn anew for each simulated study.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, check_integer, check_real, check_rng
+from paretopick.bandits import Bandit, Seed
+from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
+from paretopick.planning.pilots import Pilot
+from paretopick.planning.plans import Plan, Recommendation, crossing, two_digits
+from paretopick.policies import policy_options
+from paretopick.simulation import ErrorCurve, make_task, simulate
+from paretopick.simulation.tasks import PolicySpec
+from paretopick.studies import Study
+from paretopick.theory.complexity import complexity
+
+PLANNED = ("ege-sr", "ege-sh", "ege-gg", "apt", "uniform")
+"""The policies that a plan compares unless told otherwise: all that a study can use without further options."""
+
+RUNS = 2000
+"""Simulated studies for each policy and budget."""
+
+RUNS_WITH_EXACT_METRICS = 200
+"""The same where metrics are exact, for which there are no kernels."""
+
+N_BUDGETS = 10
+REACH = 500
+"""A plan looks at no more than so many measurements per option, unless told otherwise."""
+
+CLOSE = 1.02
+CLOSE_WITH_EXACT_METRICS = 1.15
+"""The smallest budget is found within this factor."""
+
+STRIDE = 1.4
+"""By which factor more measurements are looked at, at a time, to find it."""
+
+CAREFUL = 2
+"""The smallest budget is judged by so many times the runs."""
+
+Progress = Callable[[str, float, float], None]
+
+
+def plan(
+    pilot: Pilot | Study | Bandit,
+    /,
+    *,
+    policies: Iterable[PolicySpec] = PLANNED,
+    budgets: int | Iterable[int] | None = None,
+    target: float = 0.05,
+    runs: int | None = None,
+    max_budget: int | None = None,
+    rng: Seed = 0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Plan:
+    """Returns how often studies will be wrong, by policy and budget, and the smallest budget that reaches a target.
+
+    Args:
+        pilot: what is known: ``Pilot.of_table(...)``, a study in progress, or a ``Bandit`` with guessed means and noise.
+        policies: names, or (name, options).
+        budgets: to look at; by default ten, from the smallest possible to where the target is reached.
+        target: the share of wrong answers that is acceptable.
+        runs: simulated studies for each policy and budget; by default 2,000, or 200 with exact metrics.
+        max_budget: the largest budget to consider; by default 500 measurements per option, or the largest of ``budgets``.
+        rng: an int, SeedSequence or Generator.
+        workers: threads.
+        progress: called with (what is going on, how much is done, of how much).
+
+    Raises:
+        SimulationInterrupted: on Ctrl-C; its ``partial`` is a plan of the policies that are finished, if there are any.
+    """
+    planner = _Planner(_pilot(pilot), target, runs, rng, workers, progress or (lambda *_: None))
+    return planner.made(list(policies), budgets, max_budget)
+
+
+class _Planner:
+    """What all simulations of a plan have in common."""
+
+    def __init__(self, pilot: Pilot, target: float, runs: int | None, rng: Seed, workers: int | None, say: Progress) -> None:
+        if pilot.bandit.n_arms == 1:
+            raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
+        self._pilot = pilot
+        self._target = check_real(target, "target", above=0.0, below=1.0)
+        usual = RUNS_WITH_EXACT_METRICS if pilot.has_exact_metrics else RUNS
+        self._runs = usual if runs is None else check_integer(runs, "runs", minimum=20)
+        self._close = CLOSE_WITH_EXACT_METRICS if pilot.has_exact_metrics else CLOSE
+        self._workers = _processes() if workers is None and pilot.has_exact_metrics else workers
+        self._say, self._doing, self._done, self._steps = say, "", 0, 1
+        self._limit = 0
+        """The largest budget to consider."""
+        generator = check_rng(rng)
+        self._seed = int(generator.integers(2**62))
+        self._truths = self._sorted(pilot.truths(2 * CAREFUL * self._runs, generator))
+
+    def _sorted(self, truths: FloatArray | None) -> FloatArray | None:
+        """The same, with those of the first runs from the easiest to the hardest, so that their quarters can be told apart."""
+        if truths is None:
+            return None
+        scale = self._pilot.scale
+        widths = 1.0 if scale is None else np.where(scale > 0, scale, 1.0)
+        order = np.argsort([complexity(truth / widths) for truth in truths[: self._runs]], kind="stable")
+        return np.concatenate((truths[order], truths[self._runs :]))
+
+    def made(self, policies: Sequence[PolicySpec], budgets: int | Iterable[int] | None, max_budget: int | None) -> Plan:
+        """The plan."""
+        if not policies:
+            raise InvalidInput("policies is empty; name at least one.")
+        specs = [self._spec(policy) for policy in policies]
+        smallest = max(self._smallest(spec) for spec in specs)
+        finished: list[list[ErrorCurve]] = []
+        self._steps = len(specs) + 3
+        try:
+            chosen = self._budgets(specs[0], budgets, smallest, max_budget)
+            for spec in specs:
+                self._done, self._doing = 1 + len(finished), f"{_label(spec)} at {len(chosen)} budgets"
+                finished.append(self._quarters(spec, chosen))
+            self._done += 1
+            found = self._recommendation(specs, [_total(parts) for parts in finished], smallest)
+            draft = self._plan(specs, finished, found)
+            if self._truths is None:
+                return draft
+            self._done, self._doing = self._done + 1, "what the pilot leaves open"
+            return replace(draft, if_right=self._if_right(specs[draft.best], chosen), quarters=tuple(finished[draft.best]))
+        except KeyboardInterrupt:
+            partial = self._plan(specs[: len(finished)], finished, None) if finished else None
+            raise SimulationInterrupted(partial) from None
+
+    def _plan(self, specs: Sequence[PolicySpec], quarters: Sequence[Sequence[ErrorCurve]], found: Recommendation | None) -> Plan:
+        n_options, n_metrics = self._pilot.bandit.means.shape
+        labels = tuple(_label(spec) for spec in specs)
+        curves = tuple(_total(parts) for parts in quarters)
+        return Plan(
+            self._pilot.source,
+            n_options,
+            n_metrics,
+            self._pilot.notes,
+            self._target,
+            self._limit,
+            curves,
+            labels,
+            found,
+            None,
+            (),
+        )
+
+    def _spec(self, policy: PolicySpec) -> tuple[str, dict[str, Any]]:
+        name, options = (policy, {}) if isinstance(policy, str) else policy
+        if self._pilot.spend_all and "spend" in policy_options(name):
+            return name, {"spend": "all", **options}
+        return name, dict(options)
+
+    def _smallest(self, spec: PolicySpec) -> int:
+        """The smallest budget that a policy can work with."""
+        budget = 1
+        while True:
+            try:
+                make_task(self._pilot.bandit, spec, budgets=budget)
+                return budget
+            except BudgetTooSmall as refusal:
+                budget = max(refusal.smallest, budget + 1)
+
+    def _budgets(
+        self, spec: PolicySpec, given: int | Iterable[int] | None, smallest: int, max_budget: int | None
+    ) -> tuple[int, ...]:
+        """Those given, or ten from the smallest possible to where the target is reached or the largest; and how far to look."""
+        if given is not None:
+            several = given if isinstance(given, Iterable) else (given,)
+            budgets = tuple(sorted({check_integer(budget, "budgets", minimum=1) for budget in several}))
+            if not budgets or budgets[0] < smallest:
+                least = budgets[0] if budgets else 0
+                raise BudgetTooSmall(f"budgets has {least}; these policies need {smallest} or more.", smallest)
+            self._limit = max(budgets[-1], 0 if max_budget is None else check_integer(max_budget, "max_budget"))
+            return budgets
+        largest = max(REACH * self._pilot.bandit.n_arms, 2 * smallest) if max_budget is None else max_budget
+        if check_integer(largest, "max_budget") <= smallest:
+            raise BudgetTooSmall(f"max_budget={largest} is too small; these policies need more than {smallest}.", smallest + 1)
+        last, self._limit = smallest, largest
+        few = max(self._runs // 5, 20)
+        while last < largest:
+            last = min(2 * last, largest)
+            self._doing = f"{_label(spec)} with {last:,} measurements"
+            if self._curve(spec, (last,), runs=few, start=self._runs).rate[0] <= self._target / 2:
+                break
+        steps = np.geomspace(smallest, last, N_BUDGETS)
+        return tuple(sorted({smallest, last, *(two_digits(step) for step in steps[1:-1])}))
+
+    def _quarters(self, spec: PolicySpec, budgets: Sequence[int]) -> list[ErrorCurve]:
+        """The error at some budgets in each quarter of what the pilot leaves open, from the easiest to the hardest."""
+        cuts = [self._runs * part // 4 for part in range(5)]
+        return [self._curve(spec, budgets, runs=cuts[i + 1] - cuts[i], start=cuts[i]) for i in range(4)]
+
+    def _if_right(self, spec: PolicySpec, budgets: Sequence[int]) -> ErrorCurve:
+        """The error if the pilot is exactly right, from fewer runs."""
+        return self._curve(spec, budgets, runs=max(self._runs // 4, 20), if_right=True)
+
+    def _curve(
+        self, spec: PolicySpec, budgets: Sequence[int], *, runs: int, start: int = 0, if_right: bool = False
+    ) -> ErrorCurve:
+        """The error at some budgets, with what the pilot leaves open, or as if it were exactly right."""
+        self._say(self._doing, self._done, self._steps)
+        return simulate(
+            self._pilot.bandit,
+            spec,
+            budgets=budgets,
+            runs=runs,
+            start=start,
+            rng=self._seed,
+            workers=self._workers,
+            scale=self._pilot.scale,
+            truths=None if if_right else self._truths,
+            hypervolume=False,
+            engine="reference" if self._pilot.has_exact_metrics else "auto",  # which it is anyway, and need not say
+            progress=lambda done, of: self._say(self._doing, self._done + min(done / of, 1.0), self._steps),
+        )
+
+    def _recommendation(self, specs: Sequence[PolicySpec], curves: Sequence[ErrorCurve], smallest: int) -> Recommendation | None:
+        """The policy whose curve crosses the target first, with fewer rounds if several do at once, and where exactly."""
+        crossings = [(crossing(curve, self._target), curve.rounds[-1], curve.errors[-1]) for curve in curves]
+        best = crossings.index(min(crossings))
+        spec, curve = specs[best], curves[best]
+        short = [budget for budget, rate in zip(curve.budgets, curve.rate, strict=True) if rate > self._target]
+        likely = self._climb(spec, max(short, default=smallest), start=0)
+        # Once more with other runs than those that made it look good, and further up if that was luck.
+        sure = None if likely is None else self._climb(spec, likely[0].budgets[likely[1]], start=CAREFUL * self._runs)
+        if sure is None:
+            return None
+        found, at = sure
+        low, high = found.interval()[at].tolist()
+        return Recommendation(
+            curve.policy,
+            dict(curve.options),
+            found.budgets[at],
+            float(found.rate[at]),
+            (low, high),
+            found.runs,
+            float(found.rounds[at]),
+        )
+
+    def _climb(self, spec: PolicySpec, low: int, *, start: int) -> tuple[ErrorCurve, int] | None:
+        """The first budget from ``low`` on at which the upper limit of the error meets the target: a curve, and where on it."""
+        while True:
+            high = min(max(math.ceil(low * STRIDE), low + 1), self._limit)
+            self._doing = f"the smallest budget that will do, {low:,} to {high:,}"
+            curve = self._curve(spec, _ladder(low, high, self._close), runs=CAREFUL * self._runs, start=start)
+            enough = curve.interval()[:, 1] <= self._target
+            if enough.any():
+                return curve, int(np.argmax(enough))
+            if high >= self._limit:
+                return None
+            low = high
+
+
+def _total(parts: Sequence[ErrorCurve]) -> ErrorCurve:
+    return sum(parts[1:], start=parts[0])
+
+
+def _pilot(given: Any) -> Pilot:
+    if isinstance(given, Study):
+        return Pilot.of_study(given)
+    if isinstance(given, Bandit):
+        return Pilot.guess(given)
+    if not isinstance(given, Pilot):
+        raise InvalidInput(f"pilot={given!r} is no pilot; pass a Bandit, a Study, or Pilot.of_table(FILE, metrics).")
+    return given
+
+
+def _processes() -> int:
+    """How many processes to share slow simulations among: all cores, where that needs no care by the caller."""
+    return len(os.sched_getaffinity(0)) if multiprocessing.get_start_method() == "fork" else 1
+
+
+def _label(spec: PolicySpec) -> str:
+    """A policy in words; that all of the budget is spent goes without saying."""
+    name, options = (spec, {}) if isinstance(spec, str) else spec
+    told = [f"{key}={value}" for key, value in options.items() if (key, value) != ("spend", "all")]
+    return f"{name} ({', '.join(told)})" if told else name
+
+
+def _ladder(low: int, high: int, close: float) -> tuple[int, ...]:
+    """Budgets from one to another, each larger by a factor of ``close`` at most."""
+    steps = max(1, math.ceil(math.log(max(high, 1) / max(low, 1)) / math.log(close)))
+    return tuple(sorted({low, high, *(round(step) for step in np.geomspace(low, high, steps + 1).tolist())}))

@@ -1,0 +1,202 @@
+"""Plan: errors against budgets, and what they say, in words and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paretopick.simulation import ErrorCurve
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The policy that reaches the target with the fewest measurements, and how many these are."""
+
+    policy: str
+    options: Mapping[str, Any]
+    budget: int
+    rate: float
+    interval: tuple[float, float]
+    """95%, from ``runs`` studies that were not used to find the budget."""
+    runs: int
+    rounds: float
+    """On average."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Error against budget for several policies, and what follows from it."""
+
+    source: str
+    n_options: int
+    n_metrics: int
+    notes: tuple[str, ...]
+    """What else to know about the source, in sentences."""
+    target: float
+    largest: int
+    """No larger budget was considered."""
+    curves: tuple[ErrorCurve, ...]
+    """One per policy, all at the same budgets; the pilot's uncertainty is in them."""
+    labels: tuple[str, ...]
+    """The policies in words, in the order of the curves."""
+    recommendation: Recommendation | None
+    """None if no budget looked at reaches the target."""
+    if_right: ErrorCurve | None
+    """The error of the recommended policy, or else the best, if the means of the pilot were exactly right."""
+    quarters: tuple[ErrorCurve, ...]
+    """The same for the quarters of what the pilot leaves open, from the easiest to the hardest; empty without a pilot."""
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """At which the curves are."""
+        return self.curves[0].budgets
+
+    @property
+    def best(self) -> int:
+        """The number of the curve of the recommended policy, or else of the one with fewest errors at the largest budget."""
+        if self.recommendation is not None:
+            chosen = (self.recommendation.policy, dict(self.recommendation.options))
+            return [(curve.policy, dict(curve.options)) for curve in self.curves].index(chosen)
+        return int(np.argmin([curve.errors[-1] for curve in self.curves]))
+
+    def sentences(self) -> list[str]:
+        """Returns what the plan says, in words."""
+        curve, label = self.curves[self.best], self.labels[self.best]
+        found = self.recommendation
+        said = [f"Planned from {self.source}; {curve.runs:,} simulated studies for each policy and budget."]
+        if found is None:
+            said.append(
+                f"Up to {self.largest:,} measurements no budget is shown to be wrong in {percentage(self.target)} of cases or "
+                f"fewer; with {self.budgets[-1]:,} measurements {label} is wrong in {share(curve.rate[-1], curve.runs)} of cases "
+                f"({interval(curve.interval()[-1])})."
+            )
+        else:
+            said.append(
+                f"Measure {found.budget:,} times with {label}, {in_rounds(found.rounds, found.budget)}: the answer is then wrong "
+                f"in {share(found.rate, found.runs)} of cases ({interval(found.interval)}), and the target is "
+                f"{percentage(self.target)}."
+            )
+            said += self._others()
+        shown = sorted({0, len(self.budgets) // 2, len(self.budgets) - 1})
+        buys = [f"with {self.budgets[i]:,} in {share(curve.rate[i], curve.runs)}" for i in shown]
+        said.append(f"What a budget buys with {label}: the answer is wrong {_joined(buys)} of cases.")
+        if self.if_right is not None:
+            at = self._near
+            easy, hard = (share(part.rate[at], part.runs) for part in (self.quarters[0], self.quarters[-1]))
+            said.append(
+                f"What the pilot leaves open: with {self.budgets[at]:,} the answer is wrong in {easy} of cases in the easiest "
+                f"quarter of what the means may be, and in {hard} in the hardest; if its means are exactly right, in "
+                f"{share(self.if_right.rate[at], self.if_right.runs)}."
+            )
+        return [*said, *self.notes]
+
+    @property
+    def _near(self) -> int:
+        """The number of the budget that is nearest to the recommended one, or else of the largest."""
+        if self.recommendation is None:
+            return len(self.budgets) - 1
+        return int(np.argmin(np.abs(np.log(self.budgets) - np.log(self.recommendation.budget))))
+
+    def _others(self) -> list[str]:
+        """About how many measurements the other policies take, and in how many rounds."""
+        others = []
+        for i, (label, curve) in enumerate(zip(self.labels, self.curves, strict=True)):
+            where = crossing(curve, self.target)
+            if i != self.best:
+                rounds = in_rounds(float(curve.rounds[self._near]), self.budgets[self._near])
+                others.append(
+                    f"{label} more than {self.budgets[-1]:,}"
+                    if where == math.inf
+                    else f"{label} about {two_digits(where):,}, {rounds}"
+                )
+        return [f"The others take: {'; '.join(others)}."] if others else []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns everything as JSON values."""
+        found = self.recommendation
+        return {
+            "source": self.source,
+            "options": self.n_options,
+            "metrics": self.n_metrics,
+            "notes": list(self.notes),
+            "target": self.target,
+            "largest": self.largest,
+            "recommendation": None
+            if found is None
+            else {
+                "policy": found.policy,
+                "policy_options": dict(found.options),
+                "budget": found.budget,
+                "rate": found.rate,
+                "low": found.interval[0],
+                "high": found.interval[1],
+                "runs": found.runs,
+                "rounds": found.rounds,
+            },
+            "curves": [curve.to_dict() for curve in self.curves],
+            "if_right": None if self.if_right is None else self.if_right.to_dict(),
+            "quarters": [curve.to_dict() for curve in self.quarters],
+            "sentences": self.sentences(),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    __repr__ = __str__
+
+
+def crossing(curve: ErrorCurve, target: float) -> float:
+    """About where a curve falls below the target for good: between budgets by straight lines in logarithms."""
+    rates = np.maximum(curve.rate, 0.5 / curve.runs)
+    first = _first_of_the_last(rates <= target)
+    if first == len(rates):
+        return math.inf
+    if first == 0:
+        return float(curve.budgets[0])
+    (a, b), (x, y) = np.log(rates[first - 1 : first + 1]), np.log(curve.budgets[first - 1 : first + 1])
+    return float(np.exp(x + (y - x) * (a - np.log(target)) / (a - b)))
+
+
+def _first_of_the_last(flags: Any) -> int:
+    """Where the run of true ones at the end begins; the length if there is none."""
+    return len(flags) - int(np.argmin(np.append(flags[::-1], False)))
+
+
+def two_digits(budget: float) -> int:
+    """To two digits."""
+    digits = 10 ** max(0, math.floor(math.log10(budget)) - 1)
+    return int(round(budget / digits) * digits)
+
+
+def share(rate: float, runs: int) -> str:
+    """A share of wrong answers as people read it."""
+    return f"less than {percentage(3 / runs)}" if rate == 0 else percentage(rate)
+
+
+def percentage(share: float) -> str:
+    """With two digits, three from 99.5% on.
+
+    >>> percentage(0.05), percentage(0.123), percentage(0.0034)
+    ('5.0%', '12%', '0.34%')
+    """
+    return f"{share:.0%}" if 0.0995 <= share < 0.995 else f"{share:.1%}" if share >= 0.00995 else f"{share:.2%}"
+
+
+def interval(limits: Sequence[float]) -> str:
+    """An interval of shares as people read it."""
+    return f"{percentage(limits[0])} to {percentage(limits[1])}"
+
+
+def in_rounds(rounds: float, budget: int) -> str:
+    """How often measurements have to be waited for, in words."""
+    if rounds > budget / 4:
+        return "each chosen after the one before"
+    return f"in {rounds:.0f} {'round' if round(rounds) == 1 else 'rounds'}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
