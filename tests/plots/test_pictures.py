@@ -72,6 +72,13 @@ def ticks(figure):
                 yield from (tick.label1, tick.label2)
 
 
+def drawn_ticks(axes):
+    """Labels of ticks that are within the axes."""
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        yield from (tick.label1 for tick in axis.majorTicks if low <= tick.get_loc() <= high and tick.label1.get_visible())
+
+
 def check_inside(figure):
     width, height = figure.bbox.size
     tight = figure.get_tightbbox().extents * figure.dpi
@@ -89,6 +96,9 @@ def test_no_text_is_on_top_of_another(figure):
         assert overlaps(boxes(axes.texts)) == []
     beside = [text for axes in figure.axes for text in axes.texts]
     assert overlaps(boxes(text for text in written(figure) if text not in beside)) == []
+    for axes in figure.axes:
+        explained = axes.get_legend().get_texts() if axes.get_legend() else []
+        assert overlaps(boxes([*explained, *drawn_ticks(axes)])) == []
 
 
 @pytest.mark.parametrize("n_metrics", [2, 5])

@@ -84,4 +84,4 @@ def test_many_options_are_summed_up():
         "still measured (0)",
         "dominated (75)",
     ]
-    assert plots.TimelineData.of(many(80, 2)).notes == ("Measurements of an option: 5 to 5, median 5.",)
+    assert plots.TimelineData.of(many(80, 2)).notes == ("Measurements of each option: 5.",)

@@ -142,8 +142,9 @@ def write_names(
             text.remove()
             continue
         scale = 72.0 / figure.dpi  # pixels to points
-        text.set_position(tuple((corner + margin - pixel) * scale))
-        text.set_in_layout(False)
+        side = float(corner[0] + box[0] / 2 < pixel[0])  # left of its point a name ends there, else it begins there
+        text.set(ha="right" if side else "left", in_layout=False)
+        text.set_position(tuple((corner + margin + (side * (box[0] - 2 * margin[0]), 0.0) - pixel) * scale))
         way = np.clip(pixel, corner, corner + box) - pixel
         if np.hypot(*way) > NEAR:
             look = {"arrowstyle": "-", "linewidth": 0.5, "color": "#8c8c8c", "shrinkA": 0, "shrinkB": 2}
@@ -202,6 +203,7 @@ def _offers(
         longer = np.flatnonzero(far > step)
         on = anchor + ways[longer] * (step / far[longer, None])
         price[longer] += PASSED * ground.within(on - 3.0, on + 3.0)
+    price = np.round(price, 3)  # equal offers in the order of the candidates
     order = np.argsort(price, kind="stable")
     return corners[order], price[order]
 

@@ -156,7 +156,8 @@ def _write_tags(axes: Axes, record: ParallelData) -> None:
     probe.remove()
     height = (tall + 0.5) / inside.height * 1.08  # as a share of what the axes show
     wanted = record.heights[: len(record.tags), last]
-    for i, (tag, middle) in enumerate(zip(record.tags, spread(wanted, height, -0.03, 1.03), strict=True)):
+    middles = spread(wanted[::-1], height, -0.03, 1.03)[::-1]  # of equals, the first is on top
+    for i, (tag, middle) in enumerate(zip(record.tags, middles, strict=True)):
         colour = _line(record, i)["color"]
         axes.annotate(
             tag,

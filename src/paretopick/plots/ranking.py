@@ -10,8 +10,8 @@ import numpy as np
 
 from paretopick._arrays import FloatArray
 from paretopick.plots.options import Limits, Options, limits
-from paretopick.plots.style import KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
-from paretopick.plots.texts import plain, short_names
+from paretopick.plots.style import KINDS, axis_label, kind_handles, label_axes, legend_above, name_rows, say_nothing_yet
+from paretopick.plots.texts import short_names
 from paretopick.studies.verdicts import ParetoResult
 
 if TYPE_CHECKING:
@@ -74,10 +74,9 @@ def ranking(axes: Axes, record: RankingData) -> Axes:
         if np.isfinite(interval).all():
             axes.plot(interval, (row, row), color=look.colour, linewidth=1.2, alpha=0.7 * look.alpha, solid_capstyle="butt")
         axes.plot(mean, row, **look.style, zorder=3)
-    axes.set(xlim=record.limits, ylim=(len(rows) - 0.4, -0.6))
-    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(record.limits)
     label_axes(axes, (record.label, ""))
-    axes.set_yticks(rows, labels=record.names, **plain(*record.names))
+    name_rows(axes, record.names, size=9)
     legend_above(axes, kind_handles(record.all_kinds))
     return axes
 

@@ -40,6 +40,10 @@ LOOK: dict[str, Any] = {
 }
 
 
+WIDEST_ROW = 170.0
+"""Points that names of rows may take."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """How options of one kind are drawn."""
@@ -117,7 +121,7 @@ def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Le
     return made
 
 
-def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float = 0.6) -> None:
+def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float = 1.0) -> None:
     """Draws a legend above the axes, where it hides nothing, from the left, in as many columns as there is room for.
 
     Args:
@@ -150,6 +154,14 @@ def label_axes(axes: Axes, labels: tuple[str, str]) -> None:
         shown = f"{fitted(metric, points - 80, 9)}{bracket}{goal}" if bracket else fitted(goal, points, 9)
         axis.set_label_text(shown, **plain(shown))
         axis.set_major_formatter(_number_formatter())
+
+
+def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
+    """Writes names on the left of rows 0, 1, ... from above, none of them wider than a good quarter of a page."""
+    labels = [fitted(name, WIDEST_ROW, size) for name in names]
+    axes.set_yticks(range(len(labels)), labels=labels, fontsize=size, **plain(*labels))
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
 
 
 def say_nothing_yet(axes: Axes) -> Axes:

@@ -10,8 +10,8 @@ import numpy as np
 from paretopick._arrays import BoolArray, IntArray
 from paretopick.plots.curves import log_ticks
 from paretopick.plots.options import kind_of
-from paretopick.plots.style import KINDS, kind_handles, legend_above
-from paretopick.plots.texts import plain, short_names
+from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows
+from paretopick.plots.texts import short_names
 from paretopick.studies.verdicts import ParetoResult
 
 if TYPE_CHECKING:
@@ -43,9 +43,8 @@ class TimelineData:
         rows = result.ranked()
         measurements = np.array([row.measurements for row in rows], dtype=np.int64)
         many = len(rows) > MOST_ROWS
-        spent = (
-            f"Measurements of an option: {measurements.min():,} to {measurements.max():,}, median {np.median(measurements):,.0f}."
-        )
+        least, most, median = measurements.min(), measurements.max(), np.median(measurements)
+        range_ = f"{least:,}" if least == most else f"{least:,} to {most:,}, median {median:,.0f}"
         return cls(
             names=short_names([row.option for row in rows], 32),
             kinds=tuple(kind_of(row, result) for row in rows),
@@ -53,7 +52,7 @@ class TimelineData:
             left=np.array([result.done or row.left_in_round is not None for row in rows]),
             measurements=measurements,
             n_rounds=max([result.round, *(row.left_in_round or 0 for row in rows)]),
-            notes=(spent,) if many else (),
+            notes=(f"Measurements of each option: {range_}.",) if many else (),
         )
 
     @property
@@ -114,9 +113,7 @@ def _bars(axes: Axes, record: TimelineData) -> Axes:
 def _rows(axes: Axes, record: TimelineData) -> Axes:
     """Names on the left, numbers of measurements on the right."""
     rows = np.arange(len(record.names))
-    axes.set_yticks(rows, labels=record.names, fontsize=8, **plain(*record.names))
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    name_rows(axes, record.names, size=8)
     axes.grid(visible=False, axis="y")
     widest = max(len(f"{count:,}") for count in record.measurements)
     right: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "ha": "right"}
@@ -126,7 +123,7 @@ def _rows(axes: Axes, record: TimelineData) -> Axes:
     if record.by_rounds:
         place = (10 + 5.2 * widest, 2)
         axes.annotate("measurements", (1, 1), place, xycoords="axes fraction", va="bottom", fontsize=7.5, **right)
-    legend_above(axes, kind_handles(record.kinds), pad=1.8 if record.by_rounds else 0.6)
+    legend_above(axes, kind_handles(record.kinds), pad=1.8 if record.by_rounds else 1.0)
     return axes
 
 
@@ -174,6 +171,8 @@ def _dots(axes: Axes, record: TimelineData) -> Axes:
         axes.set(ylim=(0.8 * low, 1.25 * high))
         axes.set_yticks(ticks, labels=[f"{tick:,.6g}" for tick in ticks])
         axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_ylim(0, max(1.1 * high, 1))
     axes.set(xlim=(0, len(order) + 1))
     axes.set_xlabel("options, the most measured first")
     axes.set_ylabel("measurements")
