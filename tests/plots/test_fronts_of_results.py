@@ -7,6 +7,7 @@ import pytest
 from made import many, result, verdict
 from scipy.stats import chi2
 
+import paretopick as pp
 from paretopick import plots
 from paretopick.errors import InvalidInput
 
@@ -62,7 +63,7 @@ def test_the_ellipse_has_the_axes_of_the_covariance(correlation):
 def test_an_exact_metric_leaves_a_line_and_two_of_them_a_point():
     line = plots.ellipse(np.array((1.0, 2.0)), np.array((0.0, 0.5)), 0.0)
     assert (line[0] == 1).all()
-    assert np.ptp(line[1]) == pytest.approx(2 * 0.5 * np.sqrt(chi2.ppf(0.95, 2)), rel=0.01)
+    assert np.ptp(line[1]) == pytest.approx(2 * 0.5 * np.sqrt(chi2.ppf(0.95, 1)), rel=0.01)
     assert plots.ellipse(np.array((1.0, 2.0)), np.zeros(2), 0.0) is None
     assert plots.ellipse(np.array((1.0, 2.0)), np.array((0.1, np.nan)), 0.0) is None
 
@@ -151,3 +152,17 @@ def test_pairs_have_the_same_numbers_in_every_panel():
     assert {panel.names for panel in record.panels.values()} == {record.panels[(0, 0)].names}
     assert all(panel.tags == ("1", "2", "3") for panel in record.panels.values())
     assert record.names == ("option 1", "option 2", "option 3")
+
+
+def test_regions_of_few_measurements_are_as_wide_as_their_intervals():
+    rng = np.random.default_rng(0)
+    study = pp.Study.create("s", options=["a", "b", "c"], metrics={"m": "max", "n": "max"}, budget=30, storage="sqlite://")
+    for todo in study.ask(6):
+        study.tell(todo.number, rng.normal(size=2).tolist())
+    result = study.result()
+    record = plots.FrontData.of(result)
+    for name, region in zip(record.names, record.regions, strict=True):
+        row = next(row for row in result.options if row.option == name)
+        for axis, metric in enumerate(("m", "n")):
+            low, high = row.intervals[metric]
+            assert np.ptp(region[axis]) == pytest.approx((high - low) * np.sqrt(chi2.ppf(0.95, 2) / chi2.ppf(0.95, 1)), rel=0.01)

@@ -1,5 +1,7 @@
 """Whole figures: the right one, nothing cut off, nothing on top of something else, and names as they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made import boxes, many, overlaps, result, verdict
@@ -134,6 +136,23 @@ def test_the_picture_suits_the_number_of_metrics(n_metrics, panels):
     figure = plots.figure_of(many(4, n_metrics))
     assert len(figure.axes) == panels
     assert figure.get_suptitle() == "made by hand: 2 of 4 options Pareto-optimal, 20 measurements"
+
+
+@pytest.mark.parametrize("n_metrics", [3, 4])
+def test_numbers_are_explained_in_the_free_corner(n_metrics):
+    made = many(60, n_metrics, n_pareto=30)
+    statuses = ["undecided"] * 10 + ["retired"] * 10 + ["dominated"] * 10
+    others = [replace(option, status=status) for option, status in zip(made.options[30:], statuses, strict=True)]
+    made = replace(made, options=(*made.options[:30], *others), pareto=(*made.pareto, others[0].option))
+    figure = plots.figure_of(made)
+    figure.draw_without_rendering()
+    side = n_metrics - 1
+    corner, below = figure.axes[1], figure.axes[side + 1]
+    explained = boxes([*corner.texts, *corner.get_legend().get_texts()])
+    assert len(explained) == 35
+    assert overlaps(explained) == []
+    assert explained[:, 1].min() > below.get_window_extent().y1
+    check_inside(figure)
 
 
 def test_a_long_title_and_a_wide_legend_fit():

@@ -13,7 +13,7 @@ import numpy as np
 from paretopick._arrays import FloatArray, check_choice
 from paretopick.errors import InvalidInput
 from paretopick.plots.labels import write_names
-from paretopick.plots.options import Limits, Options, limits
+from paretopick.plots.options import NORMAL, Limits, Options, limits
 from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
 from paretopick.plots.texts import plain, short_names
 from paretopick.studies.verdicts import ParetoResult
@@ -149,17 +149,18 @@ def arms(
 def ellipse(mean: FloatArray, errors: FloatArray, correlation: float) -> FloatArray | None:
     """Returns the outline of the 95% region of a pair of means, ``(2, n_corners)``; None without standard errors.
 
-    All points m with (m - mean)' C^-1 (m - mean) = 5.99, where C is the covariance of the two means; as if C were known, which
-    makes the region too small for a handful of measurements. It is a line where one metric is exact, and None where both are.
+    All points m with (m - mean)' C^-1 (m - mean) = 5.99, where C is the covariance of the two means. It is a line, the 95%
+    interval of the other, where one metric is exact, and None where both are.
     """
     if not np.isfinite(errors).all() or not errors.any():
         return None
+    radius = RADIUS if errors.all() else NORMAL
     angles = np.linspace(0.0, 2.0 * np.pi, 61)
     u, v = np.cos(angles), np.sin(angles)
     return np.array(
         (
-            mean[0] + RADIUS * errors[0] * u,
-            mean[1] + RADIUS * errors[1] * (correlation * u + math.sqrt(1.0 - correlation**2) * v),
+            mean[0] + radius * errors[0] * u,
+            mean[1] + radius * errors[1] * (correlation * u + math.sqrt(1.0 - correlation**2) * v),
         )
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,9 @@ HARDLY = 0.01
 MOST_BEYOND = 0.8
 """Errors may widen an axis by so much of what the means need, on each side; one wild option must not hide the others."""
 
+NORMAL = 1.959964
+"""So many standard errors reach to the end of a 95% interval."""
+
 
 @dataclass(frozen=True, eq=False)
 class Options:
@@ -33,7 +36,7 @@ class Options:
     chances: FloatArray
     """Of being Pareto-optimal, NaN where nobody knows."""
     errors: FloatArray
-    """Standard errors of the means, NaN where nobody knows."""
+    """Of the means: half of their 95% intervals over 1.96, so that few measurements make them larger; NaN where nobody knows."""
     unmeasured: tuple[str, ...]
 
     @classmethod
@@ -42,7 +45,8 @@ class Options:
         kinds = {verdict.option: kind_of(verdict, result) for verdict in result.options}
         ranks = {name: rank for rank, name in enumerate(KINDS)}
         rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(row.probability or 0.0)))
-        means, errors = (_table(rows, metrics, what) for what in ("means", "standard_errors"))
+        means = _table([row.means for row in rows], metrics)
+        errors = _table([_errors(row) for row in rows], metrics)
         known = [bool(np.isfinite(row).all()) for row in means]
         there = [row for row, is_known in zip(rows, known, strict=True) if is_known]
         return cls(
@@ -123,9 +127,15 @@ def headline(result: ParetoResult) -> str:
     return f"{name}: best guess so far, {of}, after {result.used:,} of {result.budget:,} measurements"
 
 
-def _table(rows: Sequence[OptionVerdict], metrics: Sequence[str], what: str) -> FloatArray:
-    """Means or standard errors by option and metric, NaN where there is none."""
-    values = [[getattr(row, what).get(name) for name in metrics] for row in rows]
-    return np.array([[np.nan if value is None else value for value in row] for row in values], dtype=np.float64).reshape(
-        len(rows), len(metrics)
-    )
+def _errors(row: OptionVerdict) -> dict[str, float | None]:
+    """Half of the 95% intervals in units of 1.96; of a retired option its own standard errors, since there is nothing else."""
+    return {
+        name: row.standard_errors[name] if limits is None else (limits[1] - limits[0]) / (2 * NORMAL)
+        for name, limits in row.intervals.items()
+    }
+
+
+def _table(rows: Sequence[Mapping[str, float | None]], metrics: Sequence[str]) -> FloatArray:
+    """Numbers by option and metric, NaN where there is none."""
+    table = [[np.nan if row[metric] is None else row[metric] for metric in metrics] for row in rows]
+    return np.array(table, dtype=np.float64).reshape(len(rows), len(metrics))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import io
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path]:
     """Writes a figure as PNG and PDF, whole or not at all, the same bytes for the same figure; returns the files."""
-    pdf = io.BytesIO()
+    place, pdf = Path(folder), io.BytesIO()
+    place.mkdir(parents=True, exist_ok=True)
     figure.savefig(pdf, format="pdf", metadata={"CreationDate": None})
-    return [save_png(figure, folder / f"{name}.png"), write_whole(folder / f"{name}.pdf", pdf.getvalue())]
+    return [save_png(figure, place / f"{name}.png"), write_whole(place / f"{name}.pdf", pdf.getvalue())]
 
 
-def save_png(figure: Figure, path: Path) -> Path:
+def save_png(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Writes a figure as PNG with 128 colours, which nobody sees and which makes it a quarter of the size; returns the file."""
     from PIL import Image
 
@@ -30,7 +32,7 @@ def save_png(figure: Figure, path: Path) -> Path:
     figure.savefig(drawn, format="png")
     with Image.open(drawn) as picture:
         picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, format="png", optimize=True)
-    return write_whole(path, small.getvalue())
+    return write_whole(Path(path), small.getvalue())
 
 
 def to_svg(figure: Figure, *, title: str = "", salt: str = "") -> str:

@@ -75,11 +75,11 @@ def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
 
 
 def _explain(corner: Axes, record: PairsData) -> None:
-    """Writes kinds and numbers into the free corner: points below its upper left end."""
+    """Writes kinds and numbers into the free corner, so many points below its upper left end."""
     kinds = next(iter(record.panels.values())).kinds
     entries = kind_handles(kinds)
     legend(corner, entries, loc="upper left", borderaxespad=0)
-    top = 13.5 * len(entries) + 8
+    top = 13.5 * len(entries) + 6
     rows = -(-len(record.names) // 2) if len(record.names) > 12 else max(len(record.names), 1)
     for i, name in enumerate(record.names):
         column, row = divmod(i, rows)
@@ -87,7 +87,7 @@ def _explain(corner: Axes, record: PairsData) -> None:
         corner.annotate(
             text,
             (0, 1),
-            (4 + 118 * column, -top - 10.2 * row),
+            (4 + 118 * column, -top - 9.2 * row),
             xycoords="axes fraction",
             textcoords="offset points",
             va="top",

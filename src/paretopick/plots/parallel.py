@@ -11,13 +11,16 @@ from paretopick._arrays import FloatArray
 from paretopick.plots.labels import spread, text_size
 from paretopick.plots.options import Options
 from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, VERMILION, Kind, counted, laid_out, legend_above, say_nothing_yet
-from paretopick.plots.texts import legible, numbers, plain, short_names, shortened
+from paretopick.plots.texts import fitted, legible, numbers, plain, short_names, shortened
 from paretopick.studies.verdicts import ParetoResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMES = 30
+WIDEST_METRIC = 76.0
+"""Points that the name of a metric may take."""
+
 COLOURS = (BLUE, VERMILION, GREEN, "#a8508a", "#8f6a00", "#333333", "#6a4fc0")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 3)))
 """Lines differ in colour, and where colours come again in their dashes."""
@@ -53,8 +56,7 @@ class ParallelData:
         good = options.means * signs
         low, high = (good.min(axis=0), good.max(axis=0)) if len(good) else (np.zeros(len(metrics)), np.zeros(len(metrics)))
         width = high - low
-        with np.errstate(invalid="ignore"):
-            heights = np.where(width > 0, (good - low) / np.where(width > 0, width, 1.0), 0.5)
+        heights = np.where(width > 0, (good - low) / np.where(width > 0, width, 1.0), 0.5)
         ends = [_ends(*pair) for pair in zip(high * signs, low * signs, strict=True)]
         n = sum(kind in ("pareto", "guess") for kind in options.kinds)
         crowd = (f"{n} options of the answer are too many to be named here.",) if n > MOST_NAMES else ()
@@ -134,10 +136,11 @@ def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
 
 
 def _write_ends(axes: Axes, record: ParallelData) -> None:
-    """Writes above each axis its metric, its goal and its best value, and below it its worst."""
+    """Writes above each axis its best value, and below it its worst, its metric and its goal."""
     goals = ["small is good" if goal == "min" else "large is good" for goal in record.goals]
     for x, (metric, goal, best, worst) in enumerate(zip(record.metrics, goals, record.best, record.worst, strict=True)):
-        label = f"{_wrapped(metric)}\n({goal})"
+        lines = [fitted(line, WIDEST_METRIC, 8) for line in _wrapped(metric)]
+        label = "\n".join((*lines, f"({goal})"))
         axes.annotate(label, (x, 0), (0, -20), textcoords="offset points", ha="center", va="top", fontsize=8, **plain(label))
         axes.annotate(best, (x, 1), (0, 4), textcoords="offset points", ha="center", va="bottom", fontsize=7.5)
         axes.annotate(worst, (x, 0), (0, -4), textcoords="offset points", ha="center", va="top", fontsize=7.5)
@@ -173,10 +176,10 @@ def _write_tags(axes: Axes, record: ParallelData) -> None:
         )
 
 
-def _wrapped(text: str, most: int = 16) -> str:
-    """A text on two lines at most."""
+def _wrapped(text: str, most: int = 16) -> list[str]:
+    """A text on one line or two, divided at a blank if there is one."""
     if len(text) <= most:
-        return text
+        return [text]
     cut = text.rfind(" ", 1, most + 1)
     cut = cut if cut > 0 else most
-    return f"{text[:cut]}\n{text[cut:].strip()}"
+    return [text[:cut], text[cut:].strip()]

@@ -70,7 +70,7 @@ def _front(result: ParetoResult, title: str) -> Figure:
 def _pairs(result: ParetoResult, title: str) -> Figure:
     record = PairsData.of(result)
     side = record.n_metrics - 1
-    figure, axes = new_figure(side, side, size=(1.0 + 3.2 * side, 0.8 + 2.9 * side), sharex="col", sharey="row")
+    figure, axes = new_figure(side, side, size=(1.0 + 3.2 * side, 0.9 + 3.0 * side), sharex="col", sharey="row")
     write_title(figure, title)
     write_notes(figure, record.notes)
     pairs(axes, record)

@@ -8,7 +8,7 @@ import numpy as np
 
 from paretopick.planning import Plan
 from paretopick.plots.curves import Line, plan
-from paretopick.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, look, new_figure
+from paretopick.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, look, new_figure
 from paretopick.simulation import ErrorCurve
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def plan_of(made: Plan) -> Figure:
         label = made.labels[made.best]
         beside = [
             _line(made.quarters[0], f"{label}, easiest quarter", GREY),
-            _line(made.quarters[-1], f"{label}, hardest quarter", GREY),
+            _line(made.quarters[-1], f"{label}, hardest quarter", BLACK),
             _line(made.if_right, f"{label}, if the pilot is right", COLOURS[made.best % len(COLOURS)]),
         ]
     found = made.recommendation

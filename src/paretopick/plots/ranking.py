@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretopick._arrays import FloatArray
+from paretopick._arrays import FloatArray, check_choice
 from paretopick.plots.options import Limits, Options, limits
 from paretopick.plots.style import KINDS, axis_label, kind_handles, label_axes, legend_above, name_rows, say_nothing_yet
 from paretopick.plots.texts import short_names
@@ -45,7 +45,7 @@ class RankingData:
             result: of a study.
             metric: by default the first.
         """
-        name = next(iter(result.metrics)) if metric is None else metric
+        name = next(iter(result.metrics)) if metric is None else check_choice(metric, result.metrics, "metric")
         options = Options.of(result, [name])
         goal, means = result.metrics[name], options.means[:, 0]
         best = np.argsort(-means if goal == "max" else means, kind="stable")[:MOST_ROWS]

@@ -72,7 +72,7 @@ class Kind:
 
 KINDS = {
     "pareto": Kind("Pareto-optimal", BLUE, "D", 5.0),
-    "guess": Kind("undecided, in the best guess", "#c27c00", "s", 4.8),
+    "guess": Kind("undecided, best guess", "#c27c00", "s", 4.8),
     "undecided": Kind("undecided", "#c27c00", "s", 4.4, filled=False),
     "dominated": Kind("dominated", GREY, "o", 3.4),
     "retired": Kind("retired", GREY, "x", 4.2, alpha=0.55),
