@@ -17,7 +17,6 @@ def clouds():
     yield "one cluster", (low + high) / 2 + rng.normal(scale=8, size=(30, 2))
     yield "the same point", np.tile((low + high) / 2, (30, 1))
     yield "a corner", np.tile(low + 1, (30, 1))
-    yield "a line", np.column_stack((np.linspace(low[0], high[0], 30), np.full(30, 200.0)))
 
 
 @pytest.fixture(scope="module", params=list(clouds()), ids=lambda cloud: cloud[0])
