@@ -71,6 +71,17 @@ def correlated(rng: np.random.Generator) -> Drawn:
     return pp.Bandit(means, pp.Gaussian(cov=0.5 * np.eye(D) + 0.5)), _budget(K, rng)
 
 
+def few_in_many(rng: np.random.Generator) -> Drawn:
+    K, D = int(rng.integers(3, 6)), int(rng.integers(4, 9))
+    means = rng.normal(size=(K, 1)) * 0.8 + rng.normal(size=(K, D)) * 0.3
+    return pp.Bandit(means, pp.Gaussian(std=1.0)), _budget(K, rng)
+
+
+def skewed(rng: np.random.Generator) -> Drawn:
+    K = int(rng.integers(6, 30))
+    return pp.Bandit(np.exp(rng.normal(size=(K, 2))), pp.Gaussian(std=0.5)), _budget(K, rng)
+
+
 def conflicting(rng: np.random.Generator) -> Drawn:
     K = int(rng.integers(6, 30))
     shared = rng.normal(size=(K, 1))
@@ -109,6 +120,8 @@ POPULATIONS: dict[str, tuple[str, Callable[[np.random.Generator], Drawn]]] = {
     "independent": ("6 to 29 options, 2 to 4 metrics, independent normal means", independent),
     "few": ("2 to 5 options, 1 to 3 metrics", few),
     "correlated": ("2 to 8 metrics that go together: good options are good in all", correlated),
+    "few in many": ("3 to 5 options, 4 to 8 such metrics", few_in_many),
+    "skewed": ("most options are poor and a few far better (lognormal means)", skewed),
     "conflicting": ("2 metrics that pull in opposite directions", conflicting),
     "circle": ("options on two arcs, so that most are optimal and near to each other", circle),
     "uneven": ("every option has a noise of its own, often half or twice that of others", uneven),

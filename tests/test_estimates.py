@@ -7,7 +7,7 @@ from scipy.special import digamma, polygamma
 
 from inputs import random_points
 from paretopick.errors import NotReady
-from paretopick.estimates import POPULATION, estimate_tables
+from paretopick.estimates import POPULATION, _shrunken, estimate_tables
 from paretopick.studies.certainty import optimal_in_each, resample
 from paretopick.theory.dominance import optimal_rows
 
@@ -165,3 +165,71 @@ def test_the_same_data_say_the_same():
     first, second = resample(found, answer), resample(found, answer)
     assert (first[0] == second[0]).all()
     assert first[1] == second[1]
+
+
+def test_an_outlier_and_a_metric_without_noise_change_nothing_about_the_others():
+    rng = np.random.default_rng(12)
+    near = [1 + 0.2 * i for i in range(5)]
+    tables = [value * (1 + 0.001 * rng.normal(size=(8, 1))) for value in (*near, 1e6)]
+    found = estimates_of(tables, signs=np.array([-1.0]))
+    assert resample(found, np.array([True] + [False] * 5))[1].probability > 0.99
+    sizes = np.repeat([0.0, 1e6, 2e6], [2, 2, 3])
+    both = [np.column_stack((i + 0.1 * rng.normal(size=9), np.full(9, size))) for i, size in enumerate(sizes)]
+    draws = estimates_of(both).draws(200, rng)
+    assert np.abs(draws[..., 1] - sizes).max() < 1e6  # the smallest difference between options, not rounding of large numbers
+
+
+def test_the_population_is_the_one_of_a_literal_expectation_maximisation():
+    rng = np.random.default_rng(13)
+    tables = normal_tables(rng, rng.normal(size=(9, 2)), rng.integers(2, 9, 9))
+    found = estimates_of(tables)
+    located, spread = found._located()
+    nearer, left = _shrunken(located, spread)
+    units = located.std(axis=0)
+    x, C = located / units, [c / np.outer(units, units) for c in spread]
+    S = np.cov(x.T)
+    mu, A = x.mean(axis=0), S
+    for _ in range(2000):
+        posterior = [np.linalg.inv(np.linalg.inv(A) + np.linalg.inv(c)) for c in C]
+        m = [P @ (np.linalg.inv(A) @ mu + np.linalg.inv(c) @ y) for P, c, y in zip(posterior, C, x, strict=True)]
+        mu = np.mean(m, axis=0)
+        A = (sum(P + np.outer(y - mu, y - mu) for P, y in zip(posterior, m, strict=True)) + S) / (len(x) + 1)
+    assert nearer == pytest.approx(np.array(m) * units, abs=1e-4)
+    assert left == pytest.approx(np.array(posterior) * np.outer(units, units), abs=1e-4)
+
+
+def test_goals_turn_correlations_in_simulations():
+    rng = np.random.default_rng(14)
+    shared = rng.normal(size=(500, 1))
+    tables = [np.hstack((shared, shared)) + 0.2 * rng.normal(size=(500, 2)) + i for i in range(2)]
+    same = estimates_of(tables).noise.cov[0]
+    turned = estimates_of(tables, signs=np.array([1.0, -1.0])).noise.cov[0]
+    assert same[0, 1] > 0.8
+    assert turned == pytest.approx(same * [[1, -1], [-1, 1]])
+
+
+def test_chances_go_together_with_other_metrics():
+    rng = np.random.default_rng(15)
+    works = (rng.random((400, 1)) < 0.5).astype(float)
+    tables = [np.hstack((works, works + 0.3 * rng.normal(size=(400, 1)))), np.array([[0.0, 1.0], [1.0, 2.0]])]
+    draws = estimates_of(tables).draws(4000, rng)[:, 0]
+    assert np.corrcoef(draws.T)[0, 1] > 0.7
+
+
+def test_few_repeats_say_little_about_correlations():
+    few = estimates_of([[[0.0, 0.0], [1.0, 1.0]], [[5.0, 2.0]]])
+    assert few.correlation[0, 1] == pytest.approx(1 / 3)  # one degree of freedom, two metrics
+
+
+def test_noise_that_is_shared_is_uncertain_for_all_at_once():
+    found = estimates_of([[[0.0], [1.0]], [[2.0], [3.0]]])
+    draws = found.draws(20_000, np.random.default_rng(16))
+    distance = (draws[:, 1, 0] - draws[:, 0, 0] - 2.0) / (found.stds[0, 0] * np.sqrt(1 / 2 + 1 / 2))
+    assert stats.kstest(distance, stats.t(2).cdf).pvalue > 0.001
+
+
+def test_degrees_of_freedom_are_no_more_than_there_are():
+    rng = np.random.default_rng(17)
+    for _ in range(200):
+        found = estimates_of(normal_tables(rng, np.zeros((3, 1)), [2, 2, 2]))
+        assert found.freedom.max() <= 3

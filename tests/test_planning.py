@@ -40,10 +40,9 @@ def made():
 def test_with_the_true_means_a_plan_says_what_simulate_says(made):
     bandit = pp.instance("cov-boost")
     for curve in made.curves:
-        (seed,) = curve.spans[0].seed
-        same = pp.simulate(bandit, curve.policy, budgets=made.budgets, runs=1000, rng=seed, hypervolume=False)
-        assert curve.errors.tolist() == same.errors.tolist()
-        other = pp.simulate(bandit, curve.policy, budgets=made.budgets, runs=4000, rng=seed + 1, hypervolume=False)
+        same = pp.simulate(bandit, curve.policy, budgets=made.budgets, runs=1000, rng=0, hypervolume=False)
+        assert curve.errors.tolist() == same.errors.tolist()  # the seed is the user's
+        other = pp.simulate(bandit, curve.policy, budgets=made.budgets, runs=4000, rng=1, hypervolume=False)
         apart = (curve.interval(0.999)[:, 0] > other.interval(0.999)[:, 1]) | (
             curve.interval(0.999)[:, 1] < other.interval(0.999)[:, 0]
         )
@@ -140,7 +139,7 @@ def test_exact_metrics_are_planned_as_exact(tmp_path):
     file.write_text("\n".join(lines))
     pilot = Pilot.of_table(file, {"gain": "max", "price": "min"}, exact=["price"])
     assert pilot.has_exact_metrics
-    made = plan(pilot, policies=["ege-sr"], budgets=[24, 60], runs=20)
+    made = plan(pilot, policies=["ege-sr"], budgets=[24, 60], runs=20, target=0.2)
     assert made.curves[0].engine == "reference"
     assert made.curves[0].errors[1] <= 3
 
@@ -171,6 +170,7 @@ def test_a_pilot_that_cannot_be_used_is_refused_with_the_reason(tmp_path, text, 
         ({"target": 0}, "target"),
         ({"policies": []}, "policies is empty"),
         ({"runs": 5}, "runs=5 is too small"),
+        ({"runs": 30}, "runs=30 cannot show an error of 0.05, even if none occurs; say runs=37 or more"),
         ({"policies": ["ege-xx"]}, "did you mean"),
     ],
 )
@@ -189,6 +189,43 @@ def test_a_target_out_of_reach_is_said_to_be():
     )
 
 
+def test_where_some_options_are_enough_an_answer_of_these_is_right():
+    two = pp.Bandit([[9.0, 0.0], [0.0, 9.0], [0.0, 0.0]], pp.Gaussian(std=1.0))
+    made = plan(two, policies=[("ege-sr-k", {"max_arms": 1})], budgets=[60, 400], runs=100)
+    assert made.curves[0].errors[1] == 100  # never all of them
+    assert made.recommendation.rate <= 0.05
+    assert made.recommendation.budget <= 400
+
+
+def test_beyond_the_budgets_shown_the_best_policy_is_looked_at(bandit):
+    made = plan(bandit, policies=["ege-sr", "uniform"], budgets=[40], max_budget=4000, target=0.2, runs=200)
+    assert made.recommendation.policy == "ege-sr"
+    assert 40 < made.recommendation.budget <= 4000
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"metrics": {"m": "maximize"}}, "has the goal 'maximize'"),
+        ({"metrics": {"m": "max"}, "exact": "m"}, "metric 'm' is said to be exact, and option 'a' has 1 and 2"),
+        ({"metrics": {"m": "max"}, "exact": ["prize"]}, "no metric named 'prize'"),
+        ({"metrics": ["m"]}, "must say which metrics have which goals"),
+    ],
+)
+def test_a_pilot_is_told_what_its_columns_are(tmp_path, given, message):
+    (tmp_path / "p.csv").write_text("option,m\na,1\na,2\nb,3\n")
+    with pytest.raises(pp.InvalidInput, match=message):
+        Pilot.of_table(tmp_path / "p.csv", **given)
+
+
+def test_a_study_without_options_cannot_be_planned_from(bandit):
+    study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=20, storage="sqlite://")
+    for name in "ab":
+        study.retire(name, "gone")
+    with pytest.raises(pp.NotReady, match="all options are retired"):
+        plan(study)
+
+
 def test_ctrl_c_keeps_the_policies_that_are_finished(bandit):
     def press(doing, done, of):
         if doing.startswith("ege-sh"):
@@ -198,6 +235,7 @@ def test_ctrl_c_keeps_the_policies_that_are_finished(bandit):
         plan(bandit, policies=BOTH, budgets=60, runs=40, progress=press)
     assert stop.value.partial.labels == ("ege-sr",)
     assert stop.value.partial.recommendation is None
+    assert stop.value.partial.sentences()[1] == "It was interrupted before the smallest budget was found."
 
 
 def test_ladders_climb_in_small_steps():

@@ -1,5 +1,6 @@
 """The report: the same numbers as the result, names as they are, and nothing that leaves the file."""
 
+import html
 import json
 import os
 import re
@@ -33,7 +34,7 @@ def finish(study, std=0.7, stop=10**9):
     while not study.done and told < stop:
         for todo in study.ask(1):
             if todo.number in (7, 20):
-                study.fail(todo.number, "the <i>probe</i> broke")
+                study.fail(todo.number, "the <i>probe</i> broke\n\n# twice | or so")
                 continue
             study.tell(todo.number, (truth[todo.option] + std * rng.normal(size=len(study.metrics))).tolist())
             told += 1
@@ -124,6 +125,7 @@ def test_everything_that_went_wrong_is_there_with_its_reason(page, study):
     for row, cells in zip(bad, rows, strict=True):
         assert cells[0] == f"measurement {row['number']} {row['status']}"
         assert cells[header.index("why")] == row["why"]
+        assert cells[header.index("when")].endswith(" UTC")
         assert cells[1] == row["option"]
 
 
@@ -182,7 +184,7 @@ def test_a_report_can_be_written_at_any_time(kind, tmp_path):
     assert Reader(text).tables[0] == [made.result.cells()[0], *made.result.cells()[1]]
     pictures = write_pictures(made, tmp_path / "r.md")
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures.values())
-    assert made.answer in text or "&" in text
+    assert html.escape(made.answer) in text
 
 
 def test_markdown_has_the_same_table_and_takes_nothing_for_markup(report):
@@ -212,6 +214,11 @@ def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
     assert other.read_text() == "my page"
     record = json.loads(succeed("report", "b", "--storage", storage, "-o", tmp_path / "r.md", "--json", "--rehearsals", "0"))
     assert [os.path.exists(file) for file in record["files"]] == [True] * 3
+    (tmp_path / "x-front.png").write_text("mine")
+    refused = run("report", "b", "--storage", storage, "-o", tmp_path / "x.md", "--rehearsals", "0")
+    assert "x-front.png is there already" in refused.stderr
+    refused = run("report", "b", "--storage", storage, "-o", tmp_path / "x.pdf", "--rehearsals", "0")
+    assert "is called neither .html nor .md" in refused.stderr
 
 
 @pytest.fixture(scope="module")

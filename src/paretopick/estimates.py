@@ -14,6 +14,9 @@ from paretopick.errors import NotReady
 POPULATION = 6
 """From so many options on they are seen as a population, which says where a mean that is known badly is likely to be."""
 
+NORMAL_FROM = 1e6
+"""With so many measurements a chance is normal for all we can see, and its Beta distribution hard to invert."""
+
 STEPS = 200
 """The most steps in which the population is found."""
 
@@ -33,6 +36,8 @@ class Estimates:
     """``(n_options, n_metrics)`` of one measurement: the option's own, moderated by those of the others."""
     freedom: FloatArray
     """``(n_options, n_metrics)`` degrees of freedom of ``stds``; infinite where they are known."""
+    pooled: FloatArray
+    """``(n_metrics,)`` standard deviations of one measurement, the same for all options."""
     correlation: FloatArray
     """``(n_metrics, n_metrics)`` between the metrics of one measurement, pooled over the options."""
     binary: BoolArray
@@ -63,10 +68,8 @@ class Estimates:
         return np.where(self.signs > 0, means, flipped) + 0.0  # not -0.0
 
     def scale(self) -> FloatArray:
-        """Returns the noise of each metric, pooled over the options, and 0 where it is exact; 1 where it never varied."""
-        weights = np.maximum(self.counts - 1, 1)
-        pooled = np.sqrt(np.average(self.stds**2, axis=0, weights=weights))
-        return np.where(self.exact, 0.0, np.where(pooled > 0, pooled, 1.0))
+        """Returns what a study divides each metric by: its noise, and 0 where it is exact; 1 where all values are equal."""
+        return np.where(self.exact, 0.0, np.where(self.pooled > 0, self.pooled, 1.0))
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """Returns confidence intervals of the means, ``(n_options, n_metrics, 2)``, in the units of the metrics.
@@ -98,15 +101,22 @@ class Estimates:
             located, spread = _shrunken(located, spread)
         root = _root(spread)
         z = np.einsum("kde,nke->nkd", root, rng.standard_normal((n, *located.shape)))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            chi = rng.chisquare(np.where(np.isfinite(self.freedom), self.freedom, 1.0), (n, *located.shape))
-            heavier = np.where(np.isfinite(self.freedom), np.sqrt(self.freedom / chi), 1.0)
-        drawn = located + z * heavier
+        drawn = located + z * self._heavier(n, rng)
         if self.binary.any():
             widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
             drawn[..., self.binary] = _chances(located[:, self.binary], widths[:, self.binary], z[..., self.binary])
         drawn[..., self.exact] = self.means[:, self.exact]
         return np.asarray(drawn)
+
+    def _heavier(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """What makes normal draws Student's: stds that are not known exactly, the same for all options that share one."""
+        factors = np.ones((n, *self.freedom.shape))
+        for metric, freedom in enumerate(self.freedom.T):
+            if np.isfinite(freedom).all():
+                shared = np.ptp(freedom) == 0
+                chi = rng.chisquare(freedom[:1] if shared else freedom, (n, 1 if shared else len(freedom)))
+                factors[:, :, metric] = np.sqrt(freedom / chi)
+        return factors
 
     def _located(self) -> tuple[FloatArray, FloatArray]:
         """Where the means are, and the covariances of that; of chances as Jeffreys' prior has it."""
@@ -147,7 +157,8 @@ def estimate(
         NotReady: if an option was not measured, or the noise of a metric cannot be known since no option was measured twice.
     """
     if (counts == 0).any():
-        raise NotReady(f"{int((counts == 0).sum())} of {len(counts)} options have not been measured yet.")
+        missing = int((counts == 0).sum())
+        raise NotReady(f"{missing} of {len(counts)} options {'has' if missing == 1 else 'have'} no measurements.")
     degrees = counts.astype(np.float64) - 1.0
     noisy = ~(binary | exact)
     if noisy.any() and not degrees.any():
@@ -157,9 +168,29 @@ def estimate(
     squares: FloatArray = np.maximum(np.diagonal(products, axis1=1, axis2=2), 0.0)  # which rounding may have made negative
     for metric in np.flatnonzero(noisy):
         stds[:, metric], freedom[:, metric] = _moderated(squares[:, metric], degrees)
+        if not stds[:, metric].any():
+            stds[:, metric] = _unseen(means[:, metric], degrees)
     chances = binary & ~exact
     stds = np.where(chances, _spread_of_chances((means * counts[:, None] + 0.5) / (counts[:, None] + 1)), stds)
-    return Estimates(counts, means, stds, freedom, _correlation(products, stds, degrees), chances, exact, signs)
+    typical = np.sqrt(np.square(stds).mean(axis=0))
+    pooled = np.sqrt(squares.sum(axis=0) / degrees.sum()) if degrees.any() else typical
+    return Estimates(
+        counts=counts,
+        means=means,
+        stds=stds,
+        freedom=freedom,
+        pooled=np.where(pooled > 0, pooled, typical),
+        correlation=_correlation(products, stds, degrees),
+        binary=chances,
+        exact=exact,
+        signs=signs,
+    )
+
+
+def _unseen(means: FloatArray, degrees: FloatArray) -> float:
+    """A standard deviation for a metric that never varied: as if one more repeat had differed as little as options do."""
+    levels = np.unique(means)
+    return float(np.diff(levels).min() / np.sqrt(2.0 * (1.0 + degrees.sum()))) if len(levels) > 1 else 0.0
 
 
 def _spread_of_chances(chances: FloatArray) -> FloatArray:
@@ -172,7 +203,7 @@ def _moderated(squares: FloatArray, degrees: FloatArray) -> tuple[FloatArray, Fl
 
     Where variances differ between options no more than chance would have it, all get the pooled one. Otherwise each is a mean of
     its own and of a typical one, which weighs the less, the more they differ (Smyth 2004, Statistical Applications in Genetics
-    and Molecular Biology 3(1), sections 3 and 6).
+    and Molecular Biology 3(1), sections 3 and 6). Degrees of freedom are never more than there are in all.
     """
     from scipy.optimize import brentq
     from scipy.special import digamma, polygamma
@@ -187,7 +218,7 @@ def _moderated(squares: FloatArray, degrees: FloatArray) -> tuple[FloatArray, Fl
         if excess > 1e-6:
             prior = 2 * brentq(lambda x: polygamma(1, x) - excess, 1e-6, 1e7)
             typical = np.exp(logs.mean() + digamma(prior / 2) - np.log(prior / 2))
-            return np.sqrt((prior * typical + squares) / (prior + degrees)), prior + degrees
+            return np.sqrt((prior * typical + squares) / (prior + degrees)), np.minimum(prior + degrees, total)
     return np.full(len(degrees), np.sqrt(pooled)), np.full(len(degrees), total)
 
 
@@ -207,18 +238,20 @@ def _correlation(products: FloatArray, stds: FloatArray, degrees: FloatArray) ->
 def _shrunken(located: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means and covariances given that the options come from a normal population, which is found by expectation-maximisation.
 
-    The covariance of the means as they are weighs as much as one more option, so that the population never shrinks to a point.
+    The covariance of the means as they are weighs as much as one more option, so that the population does not shrink to a point.
+    What is known without noise stays where it is.
     """
     units = located.std(axis=0)
     units = np.where(units > 0, units, 1.0)
     points, noise = located / units, spread / (units[:, None] * units)
     n, n_metrics = points.shape
     observed = np.cov(points.T).reshape(n_metrics, n_metrics)
+    observed += np.diag(np.where(np.diagonal(observed) > 0, 0.0, np.diagonal(noise, axis1=1, axis2=2).mean(axis=0) / n))
     centre, between = points.mean(axis=0), observed
     for _ in range(STEPS):
-        pull = between @ np.linalg.inv(between + noise + 1e-9 * np.eye(n_metrics))
-        nearer = centre + np.einsum("kde,ke->kd", pull, points - centre)
-        left = between - pull @ between
+        weight = noise @ np.linalg.inv(between + noise + 1e-9 * np.eye(n_metrics))  # of the population, against the measurements
+        nearer = points - np.einsum("kde,ke->kd", weight, points - centre)
+        left = noise - weight @ noise
         centre, before = nearer.mean(axis=0), between
         apart = nearer - centre
         between = (apart.T @ apart + left.sum(axis=0) + observed) / (n + 1)
@@ -238,5 +271,6 @@ def _chances(located: FloatArray, widths: FloatArray, z: FloatArray) -> FloatArr
     from scipy.special import betaincinv, ndtr
 
     centre = np.clip(located, 1e-9, 1 - 1e-9)
-    size = np.maximum(centre * (1 - centre) / np.maximum(widths, 1e-12) ** 2 - 1.0, 1e-3)
-    return np.asarray(betaincinv(centre * size, (1 - centre) * size, ndtr(z / np.maximum(widths, 1e-12))))
+    size = np.clip(centre * (1 - centre) / np.maximum(widths, 1e-12) ** 2 - 1.0, 1e-3, NORMAL_FROM)
+    drawn = betaincinv(centre * size, (1 - centre) * size, ndtr(z / np.maximum(widths, 1e-12)))
+    return np.where(size < NORMAL_FROM, drawn, np.clip(located + z, 0.0, 1.0))

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from paretopick import plots
 from paretopick.events import Event
@@ -25,7 +26,10 @@ from paretopick.studies.tables import time_text
 from paretopick.studies.verdicts import OptionVerdict, listed, percent
 
 REHEARSALS = 500
-"""How often a study is simulated at the means as measured, unless told otherwise."""
+REHEARSALS_WITH_EXACT_METRICS = 50
+"""How often a study is simulated at the means as measured, unless told otherwise; the latter have no kernels."""
+
+PICTURES = ("front", "timeline")
 
 MARK = "<!-- report of paretopick -->"
 """How a report is known, so that a new one may replace it."""
@@ -51,14 +55,16 @@ class Report:
     written: str
 
 
-def make_report(study: Study, *, rehearsals: int = REHEARSALS) -> Report:
+def make_report(study: Study, *, rehearsals: int | None = None) -> Report:
     """Returns what a report says about a study, at any time.
 
     Args:
         study: done, or in progress.
-        rehearsals: how often to simulate it at the means as measured.
+        rehearsals: how often to simulate it at the means as measured; by default 500 times, or 50 if metrics are exact.
     """
-    result, state, rows = study.result(rehearsals=rehearsals), study.status(), study.measurements()
+    usual = REHEARSALS_WITH_EXACT_METRICS if study.definition.exact else REHEARSALS
+    result = study.result(rehearsals=usual if rehearsals is None else rehearsals)
+    state, rows = study.status(), study.measurements()
     return Report(
         study=study.name,
         answer=result.sentence,
@@ -92,12 +98,12 @@ def _certainty(result: ParetoResult) -> Iterable[str]:
     if result.certainty.interval is not None and result.certainty.draws:
         low, high = result.certainty.interval
         yield (
-            f"That is {percent(result.certainty.probability)}, with a 95% interval from {low:.1%} to {high:.1%} that comes from "
-            "the number of draws alone."
+            f"That is {percent(result.certainty.probability)}, with a 95% interval from {percent(low)} to {percent(high)} that "
+            "comes from the number of draws alone."
         )
         yield (
-            "P(optimal) in the table is the share of these draws in which an option is Pareto-optimal. In thousands of simulated "
-            "studies whose truth was known, options and answers were right about as often as these numbers say."
+            "P(optimal) in the table is the share of these draws in which an option is Pareto-optimal. How well such numbers are "
+            "borne out, in thousands of simulated studies whose truth was known, is in docs/calibration.md of paretopick."
         )
     if result.rehearsal is not None:
         low, high = result.rehearsal.interval
@@ -337,12 +343,12 @@ def to_markdown(report: Report, pictures: Mapping[str, str] | None = None) -> st
     where = pictures or {}
     parts = [f"{MARK}\n\n# {say(report.study)}", f"**{say(report.answer)}**", say(report.how_sure)]
     if "front" in where:
-        parts += ["## The options", f"![The options]({where['front']})"]
+        parts += ["## The options", f"![The options]({quote(where['front'])})"]
     header, rows = result.cells()
     parts += ["## What was measured", _markdown_table(header, rows)]
     parts += ["\n".join(f"- {say(note)}" for note in result.notes)] if result.notes else []
     if "timeline" in where:
-        parts += ["## Who left when", f"![Who left when]({where['timeline']})"]
+        parts += ["## Who left when", f"![Who left when]({quote(where['timeline'])})"]
     parts += ["## How sure that is", *map(say, report.certainty)]
     parts += ["## How it was measured", _markdown_table(["", ""], report.facts)]
     parts.append("## What went wrong")
@@ -359,12 +365,17 @@ def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 def _markdown(text: str) -> str:
     """A text in which nothing is taken for Markdown or HTML."""
-    return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", html.escape(text, quote=False))
+    return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
 
 
 def write_pictures(report: Report, path: Path) -> dict[str, Path]:
     """Writes the pictures of a report beside a file, as PNG, and returns where they are."""
     written = {}
     for name, figure in _pictures(report.result).items():
-        written[name] = plots.save_png(figure, path.with_name(f"{path.stem}-{name}.png"))
+        written[name] = plots.save_png(figure, picture_path(path, name))
     return written
+
+
+def picture_path(path: Path, name: str) -> Path:
+    """Returns where the picture of such a name beside a Markdown report is."""
+    return path.with_name(f"{path.stem}-{name}.png")

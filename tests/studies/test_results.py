@@ -14,7 +14,6 @@ from twin import Twin
 
 import paretopick as pp
 from paretopick.estimates import estimate_tables
-from paretopick.studies.certainty import study_scale
 from paretopick.studies.verdicts import STATUSES
 
 
@@ -78,7 +77,7 @@ def test_estimates_are_those_of_the_measurements_that_count(seed):
     assert found.binary.tolist() == expected.binary.tolist()
     for field in ("means", "stds", "correlation"):
         assert np.allclose(getattr(found, field), getattr(expected, field), rtol=1e-9, atol=1e-9), field
-    assert scale == pytest.approx(study_scale(study.definition, expected))
+    assert scale == pytest.approx(twin.widths())
 
 
 def test_every_form_of_a_result_shows_the_same_numbers():
@@ -121,7 +120,7 @@ def test_a_close_call_is_less_sure_than_a_clear_one():
 
 def test_before_there_is_enough_no_probability_is_made_up():
     study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=20, storage="sqlite://")
-    assert study.result().certainty.how == "2 of 2 options have not been measured yet."
+    assert study.result().certainty.how == "2 of 2 options have no measurements."
     assert study.result().certainty.probability is None
     for todo in study.ask(4):
         if todo.option == "a":
@@ -169,25 +168,85 @@ def test_a_rehearsal_with_exact_metrics_and_retired_options():
 
 
 def test_an_option_of_the_answer_that_another_dominates_by_now_is_named():
+    schedule = {"active": [3, 2, 1], "pulls": [1, 9]}
     study = pp.Study.create(
         "s",
         options=["a", "b", "c"],
         metrics={"m": "max", "n": "max"},
-        budget=40,
+        budget=21,
+        scale="raw",
         storage="sqlite://",
-        policy=("ege", {"schedule": {"active": [3, 2, 1], "pulls": [2, 2]}}),
+        policy=("ege", {"schedule": schedule}),
     )
-    first = {"a": (5, 5), "b": (9, 1), "c": (0, 0)}
+    first = {"a": (0, 0), "b": (90, -90), "c": (1, 1)}  # b is clearly optimal and leaves
     while not study.done:
         for todo in study.ask():
-            later = todo.round > 1 and todo.option == "a"
-            study.tell(todo.number, (30, 6) if later else first[todo.option])
+            later = todo.round > 1 and todo.option == "c"
+            study.tell(todo.number, (900, 900) if later else first[todo.option])
     result = study.result()
-    if set(result.pareto) == {"a", "b"}:
-        dominated = [note for note in result.notes if "dominates it" in note]
-        ahead = result.options[0].means["m"] >= result.options[1].means["m"]
-        assert bool(dominated) == ahead
+    assert set(result.pareto) == {"b", "c"}
+    assert "'b' was found to be Pareto-optimal, and as measured by now 'c' dominates it." in result.notes
     check(result)
+
+
+def test_equal_values_are_equal_however_often_they_were_measured():
+    truth = {"a": (3.0, 0.1), "b": (2.0, 0.1), "c": (1.0, 0.1), "d": (0.0, 0.1)}
+    study = pp.Study.create("s", options=list(truth), metrics={"m": "max", "price": "min"}, budget=90, storage="sqlite://")
+    rng = np.random.default_rng(0)
+    while not study.done:
+        for todo in study.ask(5):
+            study.tell(todo.number, (truth[todo.option][0] + 0.2 * rng.normal(), 0.1))
+    result = study.result()
+    assert {row.means["price"] for row in result.options} == {0.1}
+    assert [row.status for row in result.options] == ["pareto", "dominated", "dominated", "dominated"]
+
+
+def test_when_one_dominated_option_is_left_nobody_is_said_to_be_sure_of_nothing():
+    study = studied({"a": (9.0,), "b": (0.0,)}, budget=20)
+    study.retire("a", "gone")
+    result = study.result()
+    assert result.pareto == ()
+    assert result.certainty.probability == 0.0
+
+
+def test_an_answer_of_so_many_says_that_there_may_be_more():
+    truth = {"a": (9.0, 0.0), "b": (0.0, 9.0), "c": (-9.0, -9.0)}
+    study = studied(truth, budget=60, policy=("ege-sr-k", {"max_arms": 1}))
+    result = study.result(rehearsals=20)
+    assert result.sentence.endswith("is Pareto-optimal; others may be, too, since no more were asked for.")
+    assert result.rehearsal.right == 20  # one of two is enough
+    assert "what was asked for" in result.rehearsal.how
+    assert result.certainty.probability > 0.99
+    assert result.doubtful == ()
+
+
+def test_a_void_of_the_only_value_that_is_not_0_or_1_makes_a_metric_a_chance_again():
+    study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=40, storage="sqlite://")
+    (todo, *others) = study.ask(6)
+    study.tell(todo.number, [0.5])
+    for other in others:
+        study.tell(other.number, [float(other.option == "a")])
+    assert not study.estimates()[0].binary.any()
+    study.void(todo.number, "a typing error")
+    assert study.estimates()[0].binary.all()
+
+
+def test_a_metric_equal_for_all_options_takes_no_time():
+    study = pp.Study.create(
+        "s", options=[f"o{i}" for i in range(8)], metrics={"ok": "max", "sec": "min"}, budget=160, storage="sqlite://"
+    )
+    rng = np.random.default_rng(0)
+    for todo in study.ask(72):
+        study.tell(todo.number, (1.0, float(rng.normal(int(todo.option[1:])))))
+    result = study.result()
+    assert all(0 <= row.probability <= 1 for row in result.options)
+    assert result.certainty.probability > 0.2
+
+
+@pytest.mark.parametrize("name", ["probability", "measurements", "dominated_by", "left_in_round", "x ±"])
+def test_columns_of_results_are_not_names_of_metrics(name):
+    with pytest.raises(pp.InvalidInput, match="is a column that tables have already"):
+        pp.Study.create("s", options=["a", "b"], metrics={name: "max"}, budget=40, storage="sqlite://")
 
 
 @pytest.mark.parametrize("share, text", [(0.0, "< 0.1%"), (0.004, "0.4%"), (0.5, "50%"), (0.994, "99.4%"), (1.0, "> 99.9%")])

@@ -71,9 +71,11 @@ class Twin:
         return [value if goal == "max" else -value for value, goal in zip(values, self.definition.metrics.values(), strict=True)]
 
     def _rescale(self) -> None:
+        if self.definition.scale != "raw" or self.definition.exact:
+            self.policy.rescale(self.widths())
+
+    def widths(self) -> list[float]:
         scale, widths = self.definition.scale, []
-        if scale == "raw" and not self.definition.exact:
-            return
         for metric, name in enumerate(self.definition.metrics):
             if name in self.definition.exact:
                 widths.append(0.0)
@@ -83,7 +85,7 @@ class Twin:
                 widths.append(self._noise([[values[metric] for _, values in entries] for entries in self.counted]))
             else:
                 widths.append(scale[name])
-        self.policy.rescale(widths)
+        return widths
 
     @staticmethod
     def _noise(samples: list[list[float]]) -> float:

@@ -16,7 +16,7 @@ from paretopick.cli.studying import Storage, metrics_from
 from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, UnknownName
 from paretopick.instances import INSTANCES
 from paretopick.planning import PLANNED, Pilot, Plan, plan
-from paretopick.planning.plans import interval, share
+from paretopick.planning.plans import interval, limits_of, share, wrong
 from paretopick.studies import Study
 
 NAME = "plan"
@@ -193,13 +193,13 @@ def _exact(given: str, metrics: str) -> list[str]:
 
 
 def _print(made: Plan) -> None:
-    intervals = [curve.interval() for curve in made.curves]
+    intervals, counts = [limits_of(curve) for curve in made.curves], [wrong(curve) for curve in made.curves]
     rows = [
         [
             f"{budget:,}",
             *(
-                f"{share(curve.rate[i], curve.runs)} ({interval(limits[i])})" if curve.errors[i] else f"< {limits[i][1]:.1%}"
-                for curve, limits in zip(made.curves, intervals, strict=True)
+                f"{share(n[i] / curve.runs, curve.runs)} ({interval(limits[i])})" if n[i] else f"< {limits[i][1]:.1%}"
+                for curve, limits, n in zip(made.curves, intervals, counts, strict=True)
             ),
         ]
         for i, budget in enumerate(made.budgets)

@@ -33,7 +33,13 @@ def command(
             show_default=False,
         ),
     ] = None,
-    rehearsals: Annotated[int, typer.Option(help="How often to simulate the same study at the means as measured.")] = 500,
+    rehearsals: Annotated[
+        int | None,
+        typer.Option(
+            help="How often to simulate the study at the means as measured.  [default: 500, with exact metrics 50]",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not a report.")] = False,
     storage: Storage = None,
     as_json: Json = False,
@@ -42,11 +48,14 @@ def command(
 
     One HTML file that needs nothing else, at any time of a study. A report that is there already is replaced.
     """
-    from paretopick.report import MARK, make_report, to_html, to_markdown, write_pictures
+    from paretopick.report import MARK, PICTURES, make_report, picture_path, to_html, to_markdown, write_pictures
 
     chosen = check_choice(form or _format_of(out), FORMATS, "format")
     path = out if out is not None else Path(f"{name.replace('/', '-')}.{chosen}")
-    check_target(path, force=force or _is_report(path, MARK))
+    again = force or _is_report(path, MARK)
+    check_target(path, force=again)
+    for picture in PICTURES if chosen == "md" else ():
+        check_target(picture_path(path, picture), force=again)
     made = make_report(Study.open(name, storage=storage), rehearsals=rehearsals)
     written = [path]
     if chosen == "html":

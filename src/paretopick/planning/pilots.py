@@ -14,6 +14,7 @@ from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.estimates import Estimates, estimate_tables
 from paretopick.studies import Study
+from paretopick.studies.definition import check_metrics
 from paretopick.studies.tables import read_measurements
 
 FEW_REPEATS = 10
@@ -60,12 +61,14 @@ class Pilot:
             metrics: the columns that count, to "min" or "max".
             exact: metrics without noise.
         """
+        certain = check_metrics(metrics, exact)
         measured = read_measurements(path, metrics)
+        _check_exact(os.fspath(path), measured, list(metrics), certain)
         estimates = _known(
             os.fspath(path),
             lambda: estimate_tables(
                 [np.array(rows) for rows in measured.values()],
-                exact=np.array([name in set(exact) for name in metrics]),
+                exact=np.array([name in certain for name in metrics]),
                 signs=np.array([1.0 if goal == "max" else -1.0 for goal in metrics.values()]),
             ),
         )
@@ -90,6 +93,17 @@ class Pilot:
     def truths(self, n: int, rng: np.random.Generator) -> FloatArray | None:
         """Returns ``(n, n_options, n_metrics)`` of what the means may be, larger is better; None if they are known."""
         return None if self.estimates is None else self.estimates.larger_is_better(self.estimates.draws(n, rng))
+
+
+def _check_exact(path: str, measured: Mapping[str, Sequence[Sequence[float]]], metrics: list[str], exact: Iterable[str]) -> None:
+    """Refuses an exact metric that varies."""
+    for name in exact:
+        for option, rows in measured.items():
+            values = {row[metrics.index(name)] for row in rows}
+            if len(values) > 1:
+                raise InvalidInput(
+                    f"{path}: metric {name!r} is said to be exact, and option {option!r} has {min(values):g} and {max(values):g}."
+                )
 
 
 def _known(what: str, estimates: Callable[[], Any]) -> Any:

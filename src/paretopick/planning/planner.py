@@ -18,7 +18,7 @@ from paretopick._arrays import FloatArray, check_integer, check_real, check_rng
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
 from paretopick.planning.pilots import Pilot
-from paretopick.planning.plans import Plan, Recommendation, crossing, two_digits
+from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, two_digits, wrong
 from paretopick.policies import policy_options
 from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.simulation.tasks import PolicySpec
@@ -47,6 +47,9 @@ STRIDE = 1.4
 
 CAREFUL = 2
 """The smallest budget is judged by so many times the runs."""
+
+SEEN_NOTHING = 3.85
+"""Without any error in n runs, the upper limit of Wilson's interval is this over n and this."""
 
 Progress = Callable[[str, float, float], None]
 
@@ -99,8 +102,14 @@ class _Planner:
         self._say, self._doing, self._done, self._steps = say, "", 0, 1
         self._limit = 0
         """The largest budget to consider."""
+        least = math.ceil(SEEN_NOTHING * (1 / self._target - 1) / CAREFUL)
+        if self._runs < least:
+            raise InvalidInput(
+                f"runs={self._runs} cannot show an error of {self._target:g}, even if none occurs; say runs={least} or more, "
+                "or a larger target."
+            )
         generator = check_rng(rng)
-        self._seed = int(generator.integers(2**62))
+        self._seed = rng if isinstance(rng, int) else int(generator.integers(2**62))
         self._truths = self._sorted(pilot.truths(2 * CAREFUL * self._runs, generator))
 
     def _sorted(self, truths: FloatArray | None) -> FloatArray | None:
@@ -133,25 +142,33 @@ class _Planner:
             self._done, self._doing = self._done + 1, "what the pilot leaves open"
             return replace(draft, if_right=self._if_right(specs[draft.best], chosen), quarters=tuple(finished[draft.best]))
         except KeyboardInterrupt:
-            partial = self._plan(specs[: len(finished)], finished, None) if finished else None
+            partial = self._plan(specs[: len(finished)], finished, None, complete=False) if finished else None
             raise SimulationInterrupted(partial) from None
 
-    def _plan(self, specs: Sequence[PolicySpec], quarters: Sequence[Sequence[ErrorCurve]], found: Recommendation | None) -> Plan:
+    def _plan(
+        self,
+        specs: Sequence[PolicySpec],
+        quarters: Sequence[Sequence[ErrorCurve]],
+        found: Recommendation | None,
+        *,
+        complete: bool = True,
+    ) -> Plan:
         n_options, n_metrics = self._pilot.bandit.means.shape
         labels = tuple(_label(spec) for spec in specs)
         curves = tuple(_total(parts) for parts in quarters)
         return Plan(
-            self._pilot.source,
-            n_options,
-            n_metrics,
-            self._pilot.notes,
-            self._target,
-            self._limit,
-            curves,
-            labels,
-            found,
-            None,
-            (),
+            source=self._pilot.source,
+            n_options=n_options,
+            n_metrics=n_metrics,
+            notes=self._pilot.notes,
+            target=self._target,
+            largest=self._limit,
+            complete=complete,
+            curves=curves,
+            labels=labels,
+            recommendation=found,
+            if_right=None,
+            quarters=(),
         )
 
     def _spec(self, policy: PolicySpec) -> tuple[str, dict[str, Any]]:
@@ -190,7 +207,7 @@ class _Planner:
         while last < largest:
             last = min(2 * last, largest)
             self._doing = f"{_label(spec)} with {last:,} measurements"
-            if self._curve(spec, (last,), runs=few, start=self._runs).rate[0] <= self._target / 2:
+            if wrong(self._curve(spec, (last,), runs=few, start=self._runs))[0] <= few * self._target / 2:
                 break
         steps = np.geomspace(smallest, last, N_BUDGETS)
         return tuple(sorted({smallest, last, *(two_digits(step) for step in steps[1:-1])}))
@@ -226,22 +243,22 @@ class _Planner:
 
     def _recommendation(self, specs: Sequence[PolicySpec], curves: Sequence[ErrorCurve], smallest: int) -> Recommendation | None:
         """The policy whose curve crosses the target first, with fewer rounds if several do at once, and where exactly."""
-        crossings = [(crossing(curve, self._target), curve.rounds[-1], curve.errors[-1]) for curve in curves]
+        crossings = [_promise(curve, self._target) for curve in curves]
         best = crossings.index(min(crossings))
         spec, curve = specs[best], curves[best]
-        short = [budget for budget, rate in zip(curve.budgets, curve.rate, strict=True) if rate > self._target]
+        short = [budget for budget, n in zip(curve.budgets, wrong(curve), strict=True) if n > self._target * curve.runs]
         likely = self._climb(spec, max(short, default=smallest), start=0)
         # Once more with other runs than those that made it look good, and further up if that was luck.
         sure = None if likely is None else self._climb(spec, likely[0].budgets[likely[1]], start=CAREFUL * self._runs)
         if sure is None:
             return None
         found, at = sure
-        low, high = found.interval()[at].tolist()
+        low, high = limits_of(found)[at].tolist()
         return Recommendation(
             curve.policy,
             dict(curve.options),
             found.budgets[at],
-            float(found.rate[at]),
+            float(wrong(found)[at] / found.runs),
             (low, high),
             found.runs,
             float(found.rounds[at]),
@@ -253,12 +270,19 @@ class _Planner:
             high = min(max(math.ceil(low * STRIDE), low + 1), self._limit)
             self._doing = f"the smallest budget that will do, {low:,} to {high:,}"
             curve = self._curve(spec, _ladder(low, high, self._close), runs=CAREFUL * self._runs, start=start)
-            enough = curve.interval()[:, 1] <= self._target
+            enough = limits_of(curve)[:, 1] <= self._target
             if enough.any():
                 return curve, int(np.argmax(enough))
             if high >= self._limit:
                 return None
             low = high
+
+
+def _promise(curve: ErrorCurve, target: float) -> tuple[float, float, float]:
+    """By which policies are compared: who crosses the target first, with fewer rounds; or else who is wrong least."""
+    where = crossing(curve, target)
+    last = float(wrong(curve)[-1])
+    return (where, float(curve.rounds[-1]), last) if where < math.inf else (where, last, float(curve.rounds[-1]))
 
 
 def _total(parts: Sequence[ErrorCurve]) -> ErrorCurve:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from paretopick._arrays import FloatArray, IntArray
 from paretopick.simulation import ErrorCurve
 
 
@@ -39,6 +40,8 @@ class Plan:
     target: float
     largest: int
     """No larger budget was considered."""
+    complete: bool
+    """Whether the smallest budget was looked for; False after Ctrl-C."""
     curves: tuple[ErrorCurve, ...]
     """One per policy, all at the same budgets; the pilot's uncertainty is in them."""
     labels: tuple[str, ...]
@@ -61,36 +64,39 @@ class Plan:
         if self.recommendation is not None:
             chosen = (self.recommendation.policy, dict(self.recommendation.options))
             return [(curve.policy, dict(curve.options)) for curve in self.curves].index(chosen)
-        return int(np.argmin([curve.errors[-1] for curve in self.curves]))
+        return int(np.argmin([wrong(curve)[-1] for curve in self.curves]))
 
     def sentences(self) -> list[str]:
         """Returns what the plan says, in words."""
         curve, label = self.curves[self.best], self.labels[self.best]
         found = self.recommendation
         said = [f"Planned from {self.source}; {curve.runs:,} simulated studies for each policy and budget."]
-        if found is None:
+        rate = wrong(curve) / curve.runs
+        if not self.complete:
+            said.append("It was interrupted before the smallest budget was found.")
+        elif found is None:
             said.append(
-                f"Up to {self.largest:,} measurements no budget is shown to be wrong in {percentage(self.target)} of cases or "
-                f"fewer; with {self.budgets[-1]:,} measurements {label} is wrong in {share(curve.rate[-1], curve.runs)} of cases "
-                f"({interval(curve.interval()[-1])})."
+                f"No budget up to {self.largest:,} was confirmed to be wrong in at most {percentage(self.target)} of cases; with "
+                f"{self.budgets[-1]:,} measurements {label} is wrong in {share(rate[-1], curve.runs)} of cases "
+                f"({interval(limits_of(curve)[-1])})."
             )
         else:
             said.append(
-                f"Measure {found.budget:,} times with {label}, {in_rounds(found.rounds, found.budget)}: the answer is then wrong "
+                f"Measure {found.budget:,} times with {label}, {in_rounds(curve, found.rounds)}: the answer is then wrong "
                 f"in {share(found.rate, found.runs)} of cases ({interval(found.interval)}), and the target is "
                 f"{percentage(self.target)}."
             )
             said += self._others()
         shown = sorted({0, len(self.budgets) // 2, len(self.budgets) - 1})
-        buys = [f"with {self.budgets[i]:,} in {share(curve.rate[i], curve.runs)}" for i in shown]
+        buys = [f"with {self.budgets[i]:,} in {share(rate[i], curve.runs)}" for i in shown]
         said.append(f"What a budget buys with {label}: the answer is wrong {_joined(buys)} of cases.")
         if self.if_right is not None:
             at = self._near
-            easy, hard = (share(part.rate[at], part.runs) for part in (self.quarters[0], self.quarters[-1]))
+            easy, hard = (share(wrong(part)[at] / part.runs, part.runs) for part in (self.quarters[0], self.quarters[-1]))
             said.append(
                 f"What the pilot leaves open: with {self.budgets[at]:,} the answer is wrong in {easy} of cases in the easiest "
                 f"quarter of what the means may be, and in {hard} in the hardest; if its means are exactly right, in "
-                f"{share(self.if_right.rate[at], self.if_right.runs)}."
+                f"{share(wrong(self.if_right)[at] / self.if_right.runs, self.if_right.runs)}."
             )
         return [*said, *self.notes]
 
@@ -107,7 +113,7 @@ class Plan:
         for i, (label, curve) in enumerate(zip(self.labels, self.curves, strict=True)):
             where = crossing(curve, self.target)
             if i != self.best:
-                rounds = in_rounds(float(curve.rounds[self._near]), self.budgets[self._near])
+                rounds = in_rounds(curve, float(curve.rounds[self._near]))
                 others.append(
                     f"{label} more than {self.budgets[-1]:,}"
                     if where == math.inf
@@ -125,6 +131,7 @@ class Plan:
             "notes": list(self.notes),
             "target": self.target,
             "largest": self.largest,
+            "complete": self.complete,
             "recommendation": None
             if found is None
             else {
@@ -149,9 +156,19 @@ class Plan:
     __repr__ = __str__
 
 
+def wrong(curve: ErrorCurve) -> IntArray:
+    """How many runs of a curve were wrong; where some options are enough, how many did not find these."""
+    return curve.relaxed_losses if "max_arms" in curve.options else curve.errors
+
+
+def limits_of(curve: ErrorCurve) -> FloatArray:
+    """The 95% intervals of that."""
+    return curve.interval(of="relaxed_losses" if "max_arms" in curve.options else "errors")
+
+
 def crossing(curve: ErrorCurve, target: float) -> float:
     """About where a curve falls below the target for good: between budgets by straight lines in logarithms."""
-    rates = np.maximum(curve.rate, 0.5 / curve.runs)
+    rates = np.maximum(wrong(curve), 0.5) / curve.runs
     first = _first_of_the_last(rates <= target)
     if first == len(rates):
         return math.inf
@@ -191,9 +208,9 @@ def interval(limits: Sequence[float]) -> str:
     return f"{percentage(limits[0])} to {percentage(limits[1])}"
 
 
-def in_rounds(rounds: float, budget: int) -> str:
+def in_rounds(curve: ErrorCurve, rounds: float) -> str:
     """How often measurements have to be waited for, in words."""
-    if rounds > budget / 4:
+    if curve.policy == "apt" and curve.options.get("batch", 1) == 1:
         return "each chosen after the one before"
     return f"in {rounds:.0f} {'round' if round(rounds) == 1 else 'rounds'}"
 

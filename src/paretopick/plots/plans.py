@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretopick.planning import Plan
+from paretopick.planning.plans import limits_of, wrong
 from paretopick.plots.curves import Line, plan
 from paretopick.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, look, new_figure
 from paretopick.simulation import ErrorCurve
@@ -40,5 +41,5 @@ def plan_of(made: Plan) -> Figure:
 
 
 def _line(curve: ErrorCurve, label: str, colour: str, *, marker: str = "") -> Line:
-    limits = curve.interval()
-    return Line(label, np.array(curve.budgets, dtype=np.float64), curve.rate, limits[:, 0], limits[:, 1], colour, marker=marker)
+    limits, budgets = limits_of(curve), np.array(curve.budgets, dtype=np.float64)
+    return Line(label, budgets, wrong(curve) / curve.runs, limits[:, 0], limits[:, 1], colour, marker=marker)

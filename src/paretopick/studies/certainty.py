@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
 from paretopick.errors import BudgetTooSmall, InvalidInput
-from paretopick.estimates import Estimates
+from paretopick.estimates import POPULATION, Estimates
 from paretopick.studies.definition import Definition
 from paretopick.theory.dominance import FEW, optimal_rows
 
@@ -91,7 +90,7 @@ def resample(estimates: Estimates, answer: BoolArray, *, max_arms: int | None = 
     return optimal.mean(axis=0), Certainty(probability, _wilson(int(right.sum()), n_draws), n_draws, how)
 
 
-def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: int) -> Rehearsal | None:
+def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: int, *, scale: FloatArray) -> Rehearsal | None:
     """Returns how often the same study would be right at the means as measured; None if it cannot be run with these options."""
     from paretopick.simulation import simulate
 
@@ -103,35 +102,24 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
             budgets=budget,
             runs=runs,
             rng=0,
-            scale=study_scale(definition, estimates),
+            scale=scale,
             hypervolume=False,
             engine="reference" if definition.exact else "auto",  # which it is anyway, and need not say
         )
     except (BudgetTooSmall, InvalidInput):  # options were retired, and the schedule is for more of them
         return None
-    losses = int(curve.relaxed_losses[0] if "max_arms" in definition.policy_options else curve.errors[0])
-    right = runs - losses
+    relaxed = "max_arms" in definition.policy_options
+    right = runs - int(curve.relaxed_losses[0] if relaxed else curve.errors[0])
     low, high = _wilson(right, runs)
     how = (
         f"If the means as measured were the truth, {right:,} of {runs:,} simulated studies like this one ({definition.policy}, "
-        f"budget {budget:,}) would find exactly the Pareto set."
+        f"budget {budget:,}) would find {'what was asked for' if relaxed else 'exactly the Pareto set'}."
     )
     return Rehearsal(right, runs, right / runs, (low, high), how)
 
 
-def study_scale(definition: Definition, estimates: Estimates) -> FloatArray:
-    """Returns what a study divides its metrics by, 0 for exact ones."""
-    if isinstance(definition.scale, Mapping):
-        widths = np.array([definition.scale.get(name, 0.0) for name in definition.metrics])
-    else:
-        widths = np.ones(len(definition.metrics)) if definition.scale == "raw" else estimates.scale()
-    return np.where(definition.is_exact, 0.0, widths)
-
-
 def _model(estimates: Estimates) -> str:
     """How the draws were made, in words."""
-    from paretopick.estimates import POPULATION
-
     kinds = []
     if not (estimates.binary | estimates.exact).all():
         kinds.append("normal, with Student's t for few repeats")

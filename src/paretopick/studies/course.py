@@ -85,6 +85,14 @@ class Course:
             return float(self._first[arm, metric])
         return self._kept[arm][0][1][metric] if self._kept.get(arm) else None
 
+    def means(self) -> FloatArray:
+        """Returns the mean of every option and metric, in the units of the user, NaN without measurements.
+
+        Where all values are equal it is exactly that value.
+        """
+        counts = self._counts[:, None]
+        return np.where(counts > 0, self._first + self._sums / np.maximum(counts, 1), np.nan)
+
     def variances(self) -> FloatArray:
         """Returns the sample variance of every option and metric, NaN with fewer than two measurements."""
         freedom = self._counts[:, None] - 1
@@ -99,11 +107,10 @@ class Course:
         """Returns what is known about the means of some options; raises ``NotReady`` if that is too little."""
         chosen = np.array(arms, dtype=np.int64)
         counts, sums = self._counts[chosen], self._sums[chosen]
-        over = np.maximum(counts, 1)[:, None]
-        products = self._products[chosen] - sums[:, :, None] * sums[:, None, :] / over[:, :, None]
+        products = self._products[chosen] - sums[:, :, None] * sums[:, None, :] / np.maximum(counts, 1)[:, None, None]
         return estimate(
             counts,
-            self._first[chosen] + sums / over,
+            self.means()[chosen],
             products,
             binary=np.asarray(self._binary[chosen].all(axis=0)),
             exact=np.array(self.definition.is_exact),
@@ -223,16 +230,23 @@ class Course:
         squares = np.diagonal(self._products, axis1=1, axis2=2)
         return np.maximum(squares - self._sums**2 / np.maximum(self._counts, 1)[:, None], 0.0)
 
-    def _rescale(self) -> None:
-        """Sets what the policy divides metrics by, 0 where they are exact."""
+    def widths(self) -> FloatArray:
+        """Returns what metrics are divided by, 0 where they are exact."""
         definition = self.definition
-        if definition.scale == "raw" and not definition.exact:
-            return
         if isinstance(definition.scale, Mapping):
             widths = np.array([definition.scale.get(name, 0.0) for name in definition.metrics])
         else:
             widths = np.ones(len(definition.metrics)) if definition.scale == "raw" else self._noise_or_a_guess()
-        self.policy.rescale(np.where(definition.is_exact, 0.0, widths))
+        return np.where(definition.is_exact, 0.0, widths)
+
+    def copy(self) -> Course:
+        """Returns a course in the same state, which goes its own way; it cannot take back what was told before."""
+        return Course.from_dict(self.definition, self.to_dict())
+
+    def _rescale(self) -> None:
+        """Tells the policy what to divide metrics by."""
+        if self.definition.scale != "raw" or self.definition.exact:
+            self.policy.rescale(self.widths())
 
     def _noise_or_a_guess(self) -> FloatArray:
         """The noise of each metric; before there are repeats, the spread of the options, which knows the unit at least.

@@ -15,8 +15,11 @@ from paretopick.errors import InvalidInput
 from paretopick.policies import POLICIES, check_options, plain_options, policy, policy_options
 from paretopick.policies.base import Policy
 
-RESERVED = ("number", "option", "round", "status", "failed", "why", "worker", "at", "study")
-"""Columns that sheets and exports have of their own."""
+RESERVED = (
+    *("number", "option", "round", "status", "failed", "why", "worker", "at", "study"),
+    *("dominated_by", "probability", "measurements", "left_in_round"),
+)
+"""Columns that sheets, exports and results have of their own."""
 
 LARGEST_VALUE = 1e150
 """Sums and squares of measurements stay finite up to this."""
@@ -137,19 +140,7 @@ def define(
 ) -> Definition:
     """Returns the definition of a study, or says what is wrong with it; ``Study.create`` describes the arguments."""
     names, settings = _options(options)
-    if not isinstance(metrics, Mapping) or not metrics:
-        raise InvalidInput(
-            f'metrics={metrics!r} must say which metrics have which goals: {{"seconds": "min", "quality": "max"}}.'
-        )
-    for name, goal in metrics.items():
-        check_name(name, "metric")
-        if goal not in ("min", "max"):
-            raise InvalidInput(f'metric {name!r} has the goal {goal!r}; write "min" if small is good, "max" if large is.')
-    if not isinstance(exact, Iterable):
-        raise InvalidInput(f"exact={exact!r} is not a list of metrics.")
-    certain = [exact] if isinstance(exact, str) else list(exact)
-    for name in certain:
-        check_choice(name, metrics, "metric")
+    certain = check_metrics(metrics, exact)
     _check_columns([*metrics, *(settings[0] if settings else ())])
     chosen, given = (policy, {}) if isinstance(policy, str) else policy
     definition = Definition(
@@ -164,6 +155,24 @@ def define(
     )
     definition.new_policy()  # which refuses a budget that is too small
     return definition
+
+
+def check_metrics(metrics: Any, exact: Any) -> list[str]:
+    """Returns the exact metrics; refuses what does not say which metrics have which goals, and which of them are exact."""
+    if not isinstance(metrics, Mapping) or not metrics:
+        raise InvalidInput(
+            f'metrics={metrics!r} must say which metrics have which goals: {{"seconds": "min", "quality": "max"}}.'
+        )
+    for name, goal in metrics.items():
+        check_name(name, "metric")
+        if goal not in ("min", "max"):
+            raise InvalidInput(f'metric {name!r} has the goal {goal!r}; write "min" if small is good, "max" if large is.')
+    if not isinstance(exact, Iterable):
+        raise InvalidInput(f"exact={exact!r} is not a list of metrics.")
+    certain = [exact] if isinstance(exact, str) else list(exact)
+    for name in certain:
+        check_choice(name, metrics, "metric")
+    return certain
 
 
 def check_name(name: Any, kind: str) -> str:
@@ -218,8 +227,8 @@ def _row(entry: Any) -> tuple[str, Mapping[str, Any]]:
 def _check_columns(names: list[str]) -> None:
     """Metrics and settings are columns of one sheet."""
     for name in names:
-        if name in RESERVED:
-            raise InvalidInput(f"{name!r} is a column that sheets have already; choose another name for the metric or setting.")
+        if name in RESERVED or name.endswith(" ±"):
+            raise InvalidInput(f"{name!r} is a column that tables have already; choose another name for the metric or setting.")
         if names.count(name) > 1:
             raise InvalidInput(f"{name!r} is both a metric and a setting of the options; rename one.")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from paretopick._arrays import BoolArray, FloatArray
 from paretopick.errors import NotReady
 from paretopick.estimates import Estimates
 from paretopick.policies.base import Snapshot
@@ -31,12 +32,14 @@ def judge(study: str, course: Course, *, sure: bool = True, rehearsals: int = 0)
     definition, now = course.definition, course.policy.snapshot()
     front = _front(course, now)
     status = _statuses(course, now, front)
-    dominators = _dominators(now, front, status)
+    means = course.means()
+    signed = means * definition.signs
+    dominators = _dominators(signed, front, status)
     unbeaten = [arm for arm, by in dominators.items() if not by]
     status |= dict.fromkeys(unbeaten, "undecided")
     chances, certainty, rehearsal, estimates = _how_sure(course, front, rehearsals) if sure else ({}, NOT_ASKED, None, None)
     intervals = {} if estimates is None else dict(zip(_present(course), estimates.intervals().tolist(), strict=True))
-    means, counts = now.means * definition.signs + 0.0, now.counts  # not -0.0
+    counts = now.counts
     errors = np.sqrt(course.variances() / np.maximum(counts, 1)[:, None])
     errors[:, definition.is_exact] = 0.0
     return ParetoResult(
@@ -68,7 +71,7 @@ def judge(study: str, course: Course, *, sure: bool = True, rehearsals: int = 0)
         budget=course.budget,
         used=now.pulls_used,
         round=now.round,
-        notes=(*_notes(course), *_surprises(definition, now, front, unbeaten)),
+        notes=(*_notes(course), *_surprises(definition, signed, front, unbeaten)),
     )
 
 
@@ -92,21 +95,20 @@ def _statuses(course: Course, now: Snapshot, front: set[int]) -> dict[int, str]:
     return status
 
 
-def _dominators(now: Snapshot, front: set[int], status: Mapping[int, str]) -> dict[int, list[int]]:
+def _dominators(means: FloatArray, front: set[int], status: Mapping[int, str]) -> dict[int, list[int]]:
     """For every dominated option those of the answer that dominate it as measured by now; maybe none."""
-    rejected = [arm for arm in status if status[arm] == "dominated"]
-    answer = [arm for arm in sorted(front) if now.counts[arm]]
+    rejected, answer = [arm for arm in status if status[arm] == "dominated"], sorted(front)
     return {
         arm: [answer[i] for i in np.flatnonzero(beats)]
-        for arm, beats in zip(rejected, _beats(now, answer, rejected).T, strict=True)
+        for arm, beats in zip(rejected, _beats(means[answer], means[rejected]).T, strict=True)
     }
 
 
-def _beats(now: Snapshot, arms: Sequence[int], others: Sequence[int]) -> Any:
-    """``[i, j]``: whether arm i dominates other j as measured by now; what was not measured dominates nothing."""
-    better, worse = now.means[list(arms)], now.means[list(others)]
+def _beats(some: FloatArray, others: FloatArray) -> BoolArray:
+    """``[i, j]``: whether the first i dominates the other j; what was not measured (NaN) neither dominates nor is dominated."""
     with np.errstate(invalid="ignore"):
-        return weakly_dominates(better, worse) & ~weakly_dominates(worse, better).T & ~np.isnan(worse).any(axis=1)
+        as_good, not_worse = weakly_dominates(some, others), weakly_dominates(others, some).T
+    return np.asarray(as_good & ~not_worse)
 
 
 def _how_sure(
@@ -118,7 +120,8 @@ def _how_sure(
     if not present:
         return {}, Certainty(None, None, 0, "No option is left."), None, None
     if len(present) == 1:
-        alone = Certainty(1.0, (1.0, 1.0), 0, "A single option is Pareto-optimal without any measurement.")
+        right = float(front == set(present))
+        alone = Certainty(right, (right, right), 0, "A single option is Pareto-optimal without any measurement.")
         return {present[0]: 1.0}, alone, None, None
     try:
         estimates = course.estimates(present)
@@ -127,7 +130,7 @@ def _how_sure(
         return {}, Certainty(None, None, 0, text[0].upper() + text[1:]), None, None
     answer = np.array([arm in front for arm in present])
     shares, certainty = resample(estimates, answer, max_arms=definition.policy_options.get("max_arms"))
-    rehearsal = rehearse(definition, estimates, course.budget, rehearsals) if rehearsals else None
+    rehearsal = rehearse(definition, estimates, course.budget, rehearsals, scale=course.widths()) if rehearsals else None
     return dict(zip(present, shares.tolist(), strict=True)), certainty, rehearsal, estimates
 
 
@@ -163,14 +166,14 @@ def _notes(course: Course) -> Iterable[str]:
             yield f"{name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
 
 
-def _surprises(definition: Definition, now: Snapshot, front: set[int], unbeaten: Iterable[int]) -> Iterable[str]:
+def _surprises(definition: Definition, means: FloatArray, front: set[int], unbeaten: Iterable[int]) -> Iterable[str]:
     """Where means as they are by now contradict what was decided: who dominated was retired, or means have moved since."""
     for arm in unbeaten:
-        if now.counts[arm]:
+        if not np.isnan(means[arm]).any():
             name = definition.options[arm]
             yield f"{name!r} was found to be dominated, and as measured by now no option of the answer dominates it."
-    answer = [arm for arm in sorted(front) if now.counts[arm]]
-    for arm, beats in zip(answer, _beats(now, answer, answer).T, strict=True):
+    answer = sorted(front)
+    for arm, beats in zip(answer, _beats(means[answer], means[answer]).T, strict=True):
         if beats.any():
             name, other = definition.options[arm], definition.options[answer[int(np.argmax(beats))]]
             yield f"{name!r} was found to be Pareto-optimal, and as measured by now {other!r} dominates it."

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import FloatArray, check_integer, check_real
-from paretopick.errors import InvalidInput, MissingFile
+from paretopick.errors import InvalidInput, MissingFile, NotReady
 from paretopick.events import Event
-from paretopick.studies.certainty import study_scale
 from paretopick.studies.course import Course, ReplayNeeded
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
 from paretopick.studies.desk import Desk
@@ -330,7 +329,8 @@ class Study:
         """
         check_integer(rehearsals, "rehearsals", minimum=0)
         with self._turn:
-            return judge(self.name, self._now(), rehearsals=rehearsals)
+            course = self._now().copy()
+        return judge(self.name, course, rehearsals=rehearsals)  # while others go on telling
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
@@ -340,8 +340,9 @@ class Study:
         with self._turn:
             course = self._now()
             present = [arm for arm in range(len(self.options)) if arm not in course.retired]
-            estimates = course.estimates(present)
-            return estimates, tuple(self.options[arm] for arm in present), study_scale(self.definition, estimates)
+            if not present:
+                raise NotReady("all options are retired.")
+            return course.estimates(present), tuple(self.options[arm] for arm in present), course.widths()
 
     def status(self) -> dict[str, Any]:
         """Returns where the study stands, as JSON values."""

@@ -167,9 +167,9 @@ def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str]) 
             for name, value in values.items():
                 if not abs(value) <= LARGEST_VALUE:
                     raise InvalidInput(f"metric {name!r} is {value:g}; expected a number within {LARGEST_VALUE:g}.")
+            measured.setdefault(check_name(row[key], "option"), []).append(list(values.values()))
         except InvalidInput as problem:
             raise InvalidInput(f"{table.name}, row {line}: {problem}") from None
-        measured.setdefault(check_name(row[key], "option"), []).append(list(values.values()))
     if not measured:
         raise InvalidInput(f"{table.name} has no measurements; give each a row.")
     return measured

@@ -27,7 +27,7 @@ class OptionVerdict:
     status: str
     """pareto, dominated, undecided, or retired"""
     dominated_by: tuple[str, ...]
-    """Of a dominated option: those of the answer that are at least as good in every metric and better in one, as measured."""
+    """Of a dominated option: those of the answer, or the best guess, that are as good in every metric and better in one."""
     probability: float | None
     """Of being Pareto-optimal; None if the measurements say too little, and for retired options."""
     measurements: int
@@ -81,14 +81,21 @@ class ParetoResult:
                 else "No option is left that was found to be Pareto-optimal."
             )
         verb = "is" if len(self.pareto) == 1 else "are"
+        more = "; others may be, too, since no more were asked for" if self.is_part else ""
         if self.done:
-            return f"Of {n} options, {front} {verb} Pareto-optimal."
-        return f"Best guess so far: of {n} options, {front} {verb} Pareto-optimal."
+            return f"Of {n} options, {front} {verb} Pareto-optimal{more}."
+        return f"Best guess so far: of {n} options, {front} {verb} Pareto-optimal{more}."
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the study was after some Pareto-optimal options, and not all of them."""
+        return self.policy == "ege-sr-k"
 
     @property
     def doubtful(self) -> tuple[OptionVerdict, ...]:
         """The options that may be Pareto-optimal or not, in the answer or not, the most doubtful first."""
-        open_ = [row for row in self.options if row.probability is not None and 0.02 < row.probability < 0.98]
+        asked = [row for row in self.options if row.option in self.pareto or not self.is_part]
+        open_ = [row for row in asked if row.probability is not None and 0.02 < row.probability < 0.98]
         return tuple(sorted(open_, key=lambda row: abs((row.probability or 0.0) - 0.5)))
 
     @property
@@ -189,7 +196,8 @@ class ParetoResult:
         text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
         if self.certainty.probability is None:
             return text
-        return f"{text} The set is right with probability {percent(self.certainty.probability)}."
+        what = "It" if self.is_part else "The set"
+        return f"{text} {what} is right with probability {percent(self.certainty.probability)}."
 
     __repr__ = __str__
 
@@ -201,8 +209,8 @@ TEXTS = ("option", "status", "left after", "dominated by")
 def percent(share: float | None) -> str:
     """A probability as people read it: never 0% or 100%, which draws cannot show.
 
-    >>> percent(0.5), percent(0.9996), percent(1.0), percent(None)
-    ('50%', '99.9%', '> 99.9%', '')
+    >>> percent(0.5), percent(0.994), percent(1.0), percent(None)
+    ('50%', '99.4%', '> 99.9%', '')
     """
     if share is None:
         return ""
