@@ -185,7 +185,7 @@ def test_a_target_out_of_reach_is_said_to_be():
     assert made.recommendation is None
     assert made.budgets[-1] == 200
     assert made.sentences()[1].startswith(
-        "Up to 200 measurements no budget is shown to be wrong in 5.0% of cases or fewer; with 200"
+        "No budget up to 200 was confirmed to be wrong in at most 5.0% of cases; with 200 measurements ege-s"
     )
 
 
