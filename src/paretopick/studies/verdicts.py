@@ -191,7 +191,7 @@ class ParetoResult:
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
     def __str__(self) -> str:
-        front = listed(self.pareto) or ("nobody" if self.done else "nobody yet")
+        front = ", ".join(_clear(self.pareto)) or ("nobody" if self.done else "nobody yet")
         state = "Pareto-optimal" if self.done else "Best guess so far"
         text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
         if self.certainty.probability is None:
@@ -248,8 +248,12 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["a", "b, c", "d"])
     'a, "b, c" and d'
     """
-    clear = [f'"{name}"' if "," in name or " and " in name else name for name in names]
+    clear = _clear(names)
     return " and ".join(filter(None, (", ".join(clear[:-1]), *clear[-1:])))
+
+
+def _clear(names: Sequence[str]) -> list[str]:
+    return [f'"{name}"' if "," in name or " and " in name else name for name in names]
 
 
 def _some(names: tuple[str, ...]) -> str:
