@@ -106,6 +106,15 @@ def test_many_options_are_drawn_towards_each_other_and_nearer_to_the_truth():
     assert np.abs(centre - few.means).max() < 0.01  # too few to be a population
 
 
+@pytest.mark.parametrize("n_options, n_metrics, expected", [(5, 3, False), (6, 1, True), (2, 8, False), (3, 4, True)])
+def test_so_many_options_are_a_population(n_options, n_metrics, expected):
+    rng = np.random.default_rng(18)
+    found = estimates_of(normal_tables(rng, rng.normal(size=(n_options, n_metrics)), [4] * n_options))
+    assert found.is_population == expected
+    centre = found.draws(4000, rng).mean(axis=0)
+    assert (np.abs(centre - found.means).max() > 0.1) == expected
+
+
 def test_exact_metrics_are_drawn_as_they_are():
     rng = np.random.default_rng(6)
     tables = [np.column_stack((rng.normal(size=3), np.full(3, price))) for price in range(8)]

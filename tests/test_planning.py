@@ -6,11 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import paretopick as pp
+from paretopick.cli import app
 from paretopick.planning import Pilot, plan, planner, plans
 from paretopick.studies.tables import export
-from terminals import run, succeed
 
 BOTH = ["ege-sr", "ege-sh"]
 
@@ -248,14 +249,22 @@ def test_ladders_climb_in_small_steps():
     assert plans._first_of_the_last([True, True]) == 0
 
 
-def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, bandit):
+def said(*words) -> str:
+    """What the command prints, in this process, where kernels are loaded already."""
+    done = CliRunner().invoke(app, ["plan", *map(str, words)])
+    assert done.exit_code == 0, done.exception
+    return done.stdout
+
+
+def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, bandit, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     pilot_file(tmp_path / "pilot.csv", bandit, 6)
     few = ("--policy", "ege-sr", "--policy", "ege-sh:spend=printed", "--budget", "80,160", "--runs", "40")
-    text = succeed("plan", "pilot.csv", "--metrics", "m:max,n:min", *few, "--plot", "p.png", cwd=tmp_path)
+    text = said("pilot.csv", "--metrics", "m:max,n:min", *few, "--plot", "p.png")
     assert re.search(r"^budget +ege-sr +ege-sh \(spend=printed\)$", text, re.MULTILINE)
     assert "Planned from 48 measurements of 8 options in pilot.csv; 40 simulated studies" in text
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    record = json.loads(succeed("plan", "pilot.csv", "--metrics", "m:max,n:min", *few, "--json", cwd=tmp_path))
+    record = json.loads(said("pilot.csv", "--metrics", "m:max,n:min", *few, "--json"))
     assert [row["budget"] for row in record["curves"][1]["budgets"]] == [80, 160]
     for row in record["curves"][0]["budgets"]:
         assert re.search(rf"^ *{row['budget']}  {plans.share(row['rate'], 40)} \(", text, re.MULTILINE)
@@ -265,15 +274,13 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
     for todo in study.ask(32):
         study.tell(todo.number, rng.normal(size=2).tolist())
     study.close()
-    assert "in the study 's'" in succeed("plan", "s", *few, "--storage", tmp_path / "p.db", cwd=tmp_path)
+    assert "in the study 's'" in said("s", *few, "--storage", tmp_path / "p.db")
 
     (tmp_path / "means.csv").write_text("option,gain,cost\na,1,1\nb,2,2\nc,0,3\n")
-    rows = succeed("plan", "means.csv", "--std", "0.5,1", "--minimise", "cost", *few, "--csv", cwd=tmp_path)
+    rows = said("means.csv", "--std", "0.5,1", "--minimise", "cost", *few, "--csv")
     assert len(rows.splitlines()) == 5
-    assert rows == succeed("plan", "means.csv", "--std", "0.5,1", "--metrics", "gain:max,cost:min", *few, "--csv", cwd=tmp_path)
-    assert "the means of cov-boost, taken for the truth" in succeed(
-        "plan", "cov-boost", *few[:2], "--runs", "40", "--budget", "500"
-    )
+    assert rows == said("means.csv", "--std", "0.5,1", "--metrics", "gain:max,cost:min", *few, "--csv")
+    assert "the means of cov-boost, taken for the truth" in said("cov-boost", *few[:2], "--runs", "40", "--budget", "500")
 
 
 @pytest.mark.parametrize(
@@ -295,10 +302,11 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
         (["gone.csv", "--metrics", "m:max"], "there is no file gone.csv"),
     ],
 )
-def test_the_command_refuses_what_it_cannot_plan(tmp_path, words, message):
+def test_the_command_refuses_what_it_cannot_plan(tmp_path, words, message, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARETOPICK_STORAGE", raising=False)
     (tmp_path / "p.csv").write_text("option,m\na,1\na,2\nb,3\n")
     (tmp_path / "m.csv").write_text("option,m\na,1\nb,3\n")
-    refused = run("plan", *words, cwd=tmp_path)
-    assert refused.returncode == 2
-    assert message in refused.stderr
-    assert refused.stderr.startswith("error: ")
+    refused = CliRunner().invoke(app, ["plan", *words])
+    assert isinstance(refused.exception, pp.ParetopickError)
+    assert message in str(refused.exception)

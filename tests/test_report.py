@@ -9,12 +9,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import paretopick as pp
+from paretopick.cli import app
 from paretopick.report import make_report, repeat, to_html, to_markdown, write_pictures
 from paretopick.studies.definition import define
 from paretopick.studies.files import read_study
-from terminals import run, succeed
 
 NAMES = [
     "<script>alert(1)</script>",
@@ -199,26 +200,30 @@ def test_markdown_has_the_same_table_and_takes_nothing_for_markup(report):
     assert "<script>" not in text.replace("'<script>alert(1)</script>'", "")  # but in the code at the end
 
 
+def invoke(*words):
+    """The command, in this process."""
+    return CliRunner().invoke(app, ["report", *map(str, words), "--rehearsals", "0"])
+
+
 def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
     storage = f"sqlite:///{tmp_path}/s.db"
     finish(study_of(storage=storage, name="b")).close()
     target = tmp_path / "report.html"
-    said = succeed("report", "b", "--storage", storage, "-o", target, "--rehearsals", "0")
+    said = invoke("b", "--storage", storage, "-o", target).stdout
     assert f"Wrote the report to {target}" in said
-    succeed("report", "b", "--storage", storage, "-o", target, "--rehearsals", "0")  # again
+    assert invoke("b", "--storage", storage, "-o", target).exit_code == 0  # again
     other = tmp_path / "mine.html"
     other.write_text("my page")
-    refused = run("report", "b", "--storage", storage, "-o", other, "--rehearsals", "0")
-    assert refused.returncode == 2
-    assert "is there already" in refused.stderr
+    refused = invoke("b", "--storage", storage, "-o", other)
+    assert "is there already" in str(refused.exception)
     assert other.read_text() == "my page"
-    record = json.loads(succeed("report", "b", "--storage", storage, "-o", tmp_path / "r.md", "--json", "--rehearsals", "0"))
+    record = json.loads(invoke("b", "--storage", storage, "-o", tmp_path / "r.md", "--json").stdout)
     assert [os.path.exists(file) for file in record["files"]] == [True] * 3
     (tmp_path / "x-front.png").write_text("mine")
-    refused = run("report", "b", "--storage", storage, "-o", tmp_path / "x.md", "--rehearsals", "0")
-    assert "x-front.png is there already" in refused.stderr
-    refused = run("report", "b", "--storage", storage, "-o", tmp_path / "x.pdf", "--rehearsals", "0")
-    assert "is called neither .html nor .md" in refused.stderr
+    refused = invoke("b", "--storage", storage, "-o", tmp_path / "x.md")
+    assert "x-front.png is there already" in str(refused.exception)
+    refused = invoke("b", "--storage", storage, "-o", tmp_path / "x.pdf")
+    assert "is called neither .html nor .md" in str(refused.exception)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import NotReady
 
 POPULATION = 6
+POPULATION_IN_MANY_METRICS = 3
+MANY_METRICS = 4
 """From so many options on they are seen as a population, which says where a mean that is known badly is likely to be."""
 
 NORMAL_FROM = 1e6
@@ -45,6 +47,12 @@ class Estimates:
     exact: BoolArray
     """``(n_metrics,)``: measurements have no noise."""
     signs: FloatArray
+
+    @property
+    def is_population(self) -> bool:
+        """Whether there are enough options to see them as a population."""
+        n_options, n_metrics = self.means.shape
+        return bool(n_options >= (POPULATION if n_metrics < MANY_METRICS else POPULATION_IN_MANY_METRICS))
 
     @property
     def covariances(self) -> FloatArray:
@@ -87,9 +95,9 @@ class Estimates:
         """Returns ``(n, n_options, n_metrics)`` of what the true means may be, in the units of the metrics.
 
         Normal around the means with the covariances of these, wider where stds are known from few repeats (Student's t); chances
-        of metrics that are 0 or 1 follow a Beta distribution, which after s of n successes is Beta(s + 1/2, n - s + 1/2). From
-        ``POPULATION`` options on they are taken to be drawn from a normal population, whose mean and covariance are estimated:
-        a mean that is known badly is likely to lie near the others, and in the direction in which the metrics go together.
+        of metrics that are 0 or 1 follow a Beta distribution, which after s of n successes is Beta(s + 1/2, n - s + 1/2). If they
+        are enough, options are taken to be drawn from a normal population, whose mean and covariance are estimated: a mean that
+        is known badly is likely to lie near the others, and in the direction in which the metrics go together.
 
         Args:
             n: how many.
@@ -97,7 +105,7 @@ class Estimates:
             population: False to leave that out, however many options there are.
         """
         located, spread = self._located()
-        if population and len(self.means) >= POPULATION:
+        if population and self.is_population:
             located, spread = _shrunken(located, spread)
         root = _root(spread)
         z = np.einsum("kde,nke->nkd", root, rng.standard_normal((n, *located.shape)))

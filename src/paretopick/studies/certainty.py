@@ -8,7 +8,7 @@ import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
 from paretopick.errors import BudgetTooSmall, InvalidInput
-from paretopick.estimates import POPULATION, Estimates
+from paretopick.estimates import Estimates
 from paretopick.studies.definition import Definition
 from paretopick.theory.dominance import FEW, optimal_rows
 
@@ -127,7 +127,7 @@ def _model(estimates: Estimates) -> str:
         kinds.append("Beta where metrics are 0 or 1")
     if estimates.exact.any():
         kinds.append("exact metrics as they are")
-    if len(estimates.means) >= POPULATION:
+    if estimates.is_population:
         kinds.append("the options seen as a population")
     return "; ".join(kinds)
 
