@@ -48,7 +48,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         sources = {"known means": pp.Pilot.guess(bandit), f"pilot, {PILOT} of each": pilot_of(bandit, folder)}
     for source in sources.values():  # compiles
-        pp.plan(source, policies=POLICIES, budgets=200, runs=20)
+        pp.plan(source, policies=POLICIES, budgets=200, runs=40)
     print("| plan from | seconds | largest budget | simulate alone, seconds | ratio |")
     print("|---|---:|---:|---:|---:|")
     for name, source in sources.items():
