@@ -140,7 +140,7 @@ def test_the_same_seed_gives_the_same_bytes_and_more_runs_add_up(tmp_path):
 
 
 def test_killed_again_and_again_it_goes_on_and_ends_with_the_same_results(tmp_path):
-    names, runs = ["unique-dominator", "equal-gaps"], 500
+    names, runs = ["unique-dominator", "equal-gaps"], 300
     command = [sys.executable, "-m", "paretopick", "paper", *names, "--runs", str(runs), "--out", str(tmp_path / "killed")]
     patience, kept = 3.0, []
     while True:
