@@ -14,8 +14,9 @@ from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.estimates import Estimates, estimate_tables
 from paretopick.studies import Study
-from paretopick.studies.definition import check_metrics
+from paretopick.studies.definition import check_metrics, signs_of
 from paretopick.studies.tables import read_measurements
+from paretopick.studies.verdicts import joined
 
 FEW_REPEATS = 10
 """With fewer the noise is known badly."""
@@ -69,7 +70,7 @@ class Pilot:
             lambda: estimate_tables(
                 [np.array(rows) for rows in measured.values()],
                 exact=np.array([name in certain for name in metrics]),
-                signs=np.array([1.0 if goal == "max" else -1.0 for goal in metrics.values()]),
+                signs=signs_of(metrics),
             ),
         )
         bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=tuple(metrics))
@@ -121,9 +122,9 @@ def _goals(metrics: Mapping[str, str]) -> str:
     """Which metrics are to be large, and which small."""
     named = {goal: [name for name in metrics if metrics[name] == goal] for goal in ("max", "min")}
     parts = [
-        f"{word} is good in {_joined(names)}" for (_, names), word in zip(named.items(), ("large", "small"), strict=True) if names
+        f"{word} is good in {joined(names)}" for (_, names), word in zip(named.items(), ("large", "small"), strict=True) if names
     ]
-    return f"{_joined(parts)[:1].upper()}{_joined(parts)[1:]}."
+    return f"{joined(parts)[:1].upper()}{joined(parts)[1:]}."
 
 
 def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:
@@ -149,7 +150,3 @@ def _noise_widths(bandit: Bandit) -> FloatArray:
     else:
         raise InvalidInput("a plan is made from normal noise or from 0 and 1; of measurements make a Pilot.of_table.")
     return np.asarray(np.sqrt(variances))
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +20,7 @@ from paretopick.planning.pilots import Pilot
 from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, two_digits, wrong
 from paretopick.policies import policy_options
 from paretopick.simulation import ErrorCurve, make_task, simulate
+from paretopick.simulation.engine import cores
 from paretopick.simulation.tasks import PolicySpec
 from paretopick.studies import Study
 from paretopick.theory.complexity import complexity
@@ -301,7 +301,7 @@ def _pilot(given: Any) -> Pilot:
 
 def _processes() -> int:
     """How many processes to share slow simulations among: all cores, where that needs no care by the caller."""
-    return len(os.sched_getaffinity(0)) if multiprocessing.get_start_method() == "fork" else 1
+    return cores() if multiprocessing.get_start_method() == "fork" else 1
 
 
 def _label(spec: PolicySpec) -> str:

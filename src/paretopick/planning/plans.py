@@ -11,6 +11,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
 from paretopick.simulation import ErrorCurve
+from paretopick.studies.verdicts import joined
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Plan:
             said += self._others()
         shown = sorted({0, len(self.budgets) // 2, len(self.budgets) - 1})
         buys = [f"with {self.budgets[i]:,} in {share(rate[i], curve.runs)}" for i in shown]
-        said.append(f"What a budget buys with {label}: the answer is wrong {_joined(buys)} of cases.")
+        said.append(f"What a budget buys with {label}: the answer is wrong {joined(buys)} of cases.")
         if self.if_right is not None:
             at = self._near
             easy, hard = (share(wrong(part)[at] / part.runs, part.runs) for part in (self.quarters[0], self.quarters[-1]))
@@ -213,7 +214,3 @@ def in_rounds(curve: ErrorCurve, rounds: float) -> str:
     if curve.policy == "apt" and curve.options.get("batch", 1) == 1:
         return "each chosen after the one before"
     return f"in {rounds:.0f} {'round' if round(rounds) == 1 else 'rounds'}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from paretopick.plots.fronts import FrontData, front
 from paretopick.plots.options import headline
@@ -16,7 +17,17 @@ from paretopick.plots.timeline import figure_size as timeline_size
 from paretopick.studies.verdicts import ParetoResult
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+class Noted(Protocol):
+    """A record that says what else one should know."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """In sentences."""
+        ...
 
 
 def figure_of(result: ParetoResult, *, title: str | None = None) -> Figure:
@@ -30,7 +41,7 @@ def figure_of(result: ParetoResult, *, title: str | None = None) -> Figure:
     """
     with look():
         make = {1: _ranking, 2: _front, 3: _pairs, 4: _pairs}.get(len(result.metrics), _parallel)
-        return make(result, headline(result) if title is None else title)
+        return make(result, _title(result, title))
 
 
 def timeline_of(result: ParetoResult, *, title: str | None = None) -> Figure:
@@ -42,45 +53,42 @@ def timeline_of(result: ParetoResult, *, title: str | None = None) -> Figure:
     """
     with look():
         record = TimelineData.of(result)
-        figure, (axes,) = new_figure(size=timeline_size(record))
-        write_title(figure, headline(result) if title is None else title)
-        write_notes(figure, record.notes)
-        timeline(axes, record)
-        return figure
+        return _drawn(record, lambda axes: timeline(axes[0], record), _title(result, title), timeline_size(record))
 
 
 def _ranking(result: ParetoResult, title: str) -> Figure:
     record = RankingData.of(result)
-    figure, (axes,) = new_figure(size=(6.4, 1.4 + 0.19 * max(len(record.names), 3)))
-    write_title(figure, title)
-    write_notes(figure, record.notes)
-    ranking(axes, record)
-    return figure
+    size = (6.4, 1.4 + 0.19 * max(len(record.names), 3))
+    return _drawn(record, lambda axes: ranking(axes[0], record), title, size)
 
 
 def _front(result: ParetoResult, title: str) -> Figure:
     record = FrontData.of(result)
-    figure, (axes,) = new_figure(size=(6.8, 5.2))
-    write_title(figure, title)
-    write_notes(figure, record.notes)
-    front(axes, record)
-    return figure
+    return _drawn(record, lambda axes: front(axes[0], record), title, (6.8, 5.2))
 
 
 def _pairs(result: ParetoResult, title: str) -> Figure:
     record = PairsData.of(result)
     side = record.n_metrics - 1
-    figure, axes = new_figure(side, side, size=(1.0 + 3.2 * side, 0.9 + 3.0 * side), sharex="col", sharey="row")
-    write_title(figure, title)
-    write_notes(figure, record.notes)
-    pairs(axes, record)
-    return figure
+    size = (1.0 + 3.2 * side, 0.9 + 3.0 * side)
+    return _drawn(record, lambda axes: pairs(axes, record), title, size, side=side, sharex="col", sharey="row")
 
 
 def _parallel(result: ParetoResult, title: str) -> Figure:
     record = ParallelData.of(result)
-    figure, (axes,) = new_figure(size=parallel_size(record))
+    return _drawn(record, lambda axes: parallel(axes[0], record), title, parallel_size(record))
+
+
+def _drawn(
+    record: Noted, draw: Callable[[list[Axes]], object], title: str, size: tuple[float, float], *, side: int = 1, **options: Any
+) -> Figure:
+    """A figure with its title, what a record has to note, and then the picture, which takes the room that is left."""
+    figure, axes = new_figure(side, side, size=size, **options)
     write_title(figure, title)
     write_notes(figure, record.notes)
-    parallel(axes, record)
+    draw(axes)
     return figure
+
+
+def _title(result: ParetoResult, given: str | None) -> str:
+    return headline(result) if given is None else given

@@ -294,14 +294,14 @@ Finished: TypeAlias = Generator[tuple[Span, IntArray]]
 
 def _shared_out(task: Task, engine: str, pieces: _Pieces, workers: int | None, executor: Executor | None) -> Finished:
     if executor is not None:
-        return _submitted(task, engine, pieces, executor, workers or 2 * _cores())
-    n = (_cores() if engine == "compiled" else 1) if workers is None else workers
+        return _submitted(task, engine, pieces, executor, workers or 2 * cores())
+    n = (cores() if engine == "compiled" else 1) if workers is None else workers
     if n == 1:
         return _in_turn(task, engine, pieces)
     return _in_threads(task, engine, pieces, n) if engine == "compiled" else _in_processes(task, engine, pieces, n)
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
-from paretopick.errors import BudgetTooSmall, InvalidInput
+from paretopick.errors import InvalidInput
 from paretopick.estimates import Estimates
 from paretopick.studies.definition import Definition
 from paretopick.theory.dominance import FEW, optimal_rows
@@ -83,10 +83,8 @@ def resample(estimates: Estimates, answer: BoolArray, *, max_arms: int | None = 
     probability = float(right.mean())
     how = (
         f"{n_draws:,} times the true means were drawn from what {int(estimates.counts.sum()):,} measurements leave open "
-        f"({_model(estimates)}); in {int(right.sum()):,} of these draws the answer is exactly the Pareto set."
+        f"({_model(estimates)}); in {int(right.sum()):,} of these draws the answer is {_sought(max_arms is not None)}."
     )
-    if max_arms is not None:
-        how = how.replace("exactly the Pareto set", "what was asked for")
     return optimal.mean(axis=0), Certainty(probability, _wilson(int(right.sum()), n_draws), n_draws, how)
 
 
@@ -106,16 +104,23 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
             hypervolume=False,
             engine="reference" if definition.exact else "auto",  # which it is anyway, and need not say
         )
-    except (BudgetTooSmall, InvalidInput):  # options were retired, and the schedule is for more of them
-        return None
+    except InvalidInput:
+        if len(estimates.means) == len(definition.options):
+            raise
+        return None  # options were retired, and the schedule is for more of them
     relaxed = "max_arms" in definition.policy_options
     right = runs - int(curve.relaxed_losses[0] if relaxed else curve.errors[0])
     low, high = _wilson(right, runs)
     how = (
         f"If the means as measured were the truth, {right:,} of {runs:,} simulated studies like this one ({definition.policy}, "
-        f"budget {budget:,}) would find {'what was asked for' if relaxed else 'exactly the Pareto set'}."
+        f"budget {budget:,}) would find {_sought(relaxed)}."
     )
     return Rehearsal(right, runs, right / runs, (low, high), how)
+
+
+def _sought(some_are_enough: bool) -> str:
+    """What a right answer is."""
+    return "what was asked for" if some_are_enough else "exactly the Pareto set"
 
 
 def _model(estimates: Estimates) -> str:

@@ -85,6 +85,11 @@ class Course:
             return float(self._first[arm, metric])
         return self._kept[arm][0][1][metric] if self._kept.get(arm) else None
 
+    @property
+    def present(self) -> list[int]:
+        """The options that were not retired."""
+        return [arm for arm in range(len(self.definition.options)) if arm not in self.retired]
+
     def means(self) -> FloatArray:
         """Returns the mean of every option and metric, in the units of the user, NaN without measurements.
 

@@ -64,8 +64,8 @@ class Definition:
 
     @property
     def signs(self) -> FloatArray:
-        """What values are multiplied by to make larger better: the one place where directions matter."""
-        return np.array([1.0 if goal == "max" else -1.0 for goal in self.metrics.values()])
+        """What values are multiplied by to make larger better."""
+        return signs_of(self.metrics)
 
     @property
     def is_exact(self) -> list[bool]:
@@ -155,6 +155,11 @@ def define(
     )
     definition.new_policy()  # which refuses a budget that is too small
     return definition
+
+
+def signs_of(metrics: Mapping[str, str]) -> FloatArray:
+    """Returns what values are multiplied by to make larger better: the one place where directions matter."""
+    return np.array([1.0 if goal == "max" else -1.0 for goal in metrics.values()])
 
 
 def check_metrics(metrics: Any, exact: Any) -> list[str]:

@@ -38,7 +38,7 @@ def judge(study: str, course: Course, *, sure: bool = True, rehearsals: int = 0)
     unbeaten = [arm for arm, by in dominators.items() if not by]
     status |= dict.fromkeys(unbeaten, "undecided")
     chances, certainty, rehearsal, estimates = _how_sure(course, front, rehearsals) if sure else ({}, NOT_ASKED, None, None)
-    intervals = {} if estimates is None else dict(zip(_present(course), estimates.intervals().tolist(), strict=True))
+    intervals = {} if estimates is None else dict(zip(course.present, estimates.intervals().tolist(), strict=True))
     counts = now.counts
     errors = np.sqrt(course.variances() / np.maximum(counts, 1)[:, None])
     errors[:, definition.is_exact] = 0.0
@@ -116,7 +116,7 @@ def _how_sure(
 ) -> tuple[dict[int, float], Certainty, Rehearsal | None, Estimates | None]:
     """The probability of each option, that of the answer, the rehearsal, and what they come from."""
     definition = course.definition
-    present = _present(course)
+    present = course.present
     if not present:
         return {}, Certainty(None, None, 0, "No option is left."), None, None
     if len(present) == 1:
@@ -132,11 +132,6 @@ def _how_sure(
     shares, certainty = resample(estimates, answer, max_arms=definition.policy_options.get("max_arms"))
     rehearsal = rehearse(definition, estimates, course.budget, rehearsals, scale=course.widths()) if rehearsals else None
     return dict(zip(present, shares.tolist(), strict=True)), certainty, rehearsal, estimates
-
-
-def _present(course: Course) -> list[int]:
-    """The options that were not retired."""
-    return [arm for arm in range(len(course.definition.options)) if arm not in course.retired]
 
 
 def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:

@@ -339,10 +339,9 @@ class Study:
         """
         with self._turn:
             course = self._now()
-            present = [arm for arm in range(len(self.options)) if arm not in course.retired]
-            if not present:
+            if not course.present:
                 raise NotReady("all options are retired.")
-            return course.estimates(present), tuple(self.options[arm] for arm in present), course.widths()
+            return course.estimates(course.present), tuple(self.options[arm] for arm in course.present), course.widths()
 
     def status(self) -> dict[str, Any]:
         """Returns where the study stands, as JSON values."""

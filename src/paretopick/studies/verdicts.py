@@ -183,10 +183,10 @@ class ParetoResult:
         places = [' class="text"' if name in TEXTS else "" for name in header]
         head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
         body = "".join(
-            f'<tr class="{row[1].partition(",")[0]}">'
+            f'<tr class="{verdict.status}">'
             + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
             + "</tr>\n"
-            for row in rows
+            for verdict, row in zip(self.ranked(), rows, strict=True)
         )
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
@@ -248,8 +248,12 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["a", "b, c", "d"])
     'a, "b, c" and d'
     """
-    clear = _clear(names)
-    return " and ".join(filter(None, (", ".join(clear[:-1]), *clear[-1:])))
+    return joined(_clear(names))
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Parts of a sentence with commas, and "and" before the last."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def _clear(names: Sequence[str]) -> list[str]:
