@@ -18,10 +18,10 @@ import numpy as np
 
 import paretopick as pp
 from paretopick.events import Event
+from paretopick.studies.answer import result_of
 from paretopick.studies.certainty import optimal_in_each
-from paretopick.studies.course import Course
 from paretopick.studies.definition import define
-from paretopick.studies.judging import judge
+from paretopick.studies.state import State
 
 PAGE = Path(__file__).parents[1] / "docs" / "calibration.md"
 REHEARSALS = 200
@@ -129,25 +129,25 @@ POPULATIONS: dict[str, tuple[str, Callable[[np.random.Generator], Drawn]]] = {
 }
 
 
-def study_of(bandit: pp.Bandit, policy: str, budget: int, rng: np.random.Generator) -> Course:
-    """Returns the course of a study of a bandit, all measured."""
-    course = Course(
+def study_of(bandit: pp.Bandit, policy: str, budget: int, rng: np.random.Generator) -> State:
+    """Returns the state of a study of a bandit, all measured."""
+    state = State(
         define(options=list(bandit.arm_names), metrics=dict.fromkeys(bandit.objective_names, "max"), budget=budget, policy=policy)
     )
     position = 0
-    while not course.policy.done:
-        arms = course.policy.ask()
+    while not state.policy.done:
+        arms = state.policy.ask()
         if policy == "apt":  # whose rounds are single measurements, which would take long
-            arms = course.policy.ask(1)
+            arms = state.policy.ask(1)
         values = bandit.sample(arms, rng).tolist()
-        course.apply(
+        state.apply(
             [
-                Event(position + i, "told", number=position + i, arm=arm, round=course.policy.round, measured=values[i - 1])
+                Event(position + i, "told", number=position + i, arm=arm, round=state.policy.round, measured=values[i - 1])
                 for i, arm in enumerate(arms.tolist(), start=1)
             ]
         )
         position += len(arms)
-    return course
+    return state
 
 
 def simulated(job: tuple[str, int]) -> Outcome:
@@ -159,12 +159,12 @@ def simulated(job: tuple[str, int]) -> Outcome:
     policy = POLICIES[number % len(POLICIES)]
     if policy == "apt" and budget > 3000:
         policy = "ege-sr"
-    course = study_of(bandit, policy, budget, rng)
-    result = judge(name, course, rehearsals=REHEARSALS)
+    state = study_of(bandit, policy, budget, rng)
+    result = result_of(name, state, rehearsals=REHEARSALS)
     assert result.rehearsal is not None
     assert result.certainty.probability is not None
     said = np.array([row.probability for row in result.options])
-    estimates = course.estimates(range(bandit.n_arms))
+    estimates = state.estimates(range(bandit.n_arms))
     plain = optimal_in_each(estimates.draws(1000, rng, population=False)).mean(axis=0)
     answer = np.array([row.option in result.pareto for row in result.options])
     right = bool((answer == bandit.optimal).all())

@@ -145,11 +145,11 @@ def extend(study: pp.Study, n: int) -> None:
 def replay(study: pp.Study) -> float:
     """Seconds from the log to the state, without a checkpoint."""
     start = time.perf_counter()
-    course = type(study._course)(study.definition)
-    course.apply(study.events())
+    state = type(study._state)(study.definition)
+    state.apply(study.events())
     took = time.perf_counter() - start
-    assert isinstance(course.policy, Policy)
-    assert course.used == study.used
+    assert isinstance(state.policy, Policy)
+    assert state.used == study.used
     return took
 
 

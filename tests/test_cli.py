@@ -16,8 +16,8 @@ import time
 import pytest
 
 import paretopick as pp
-from inputs import heed_interrupts
-from terminals import on_a_terminal, run, succeed
+from support.inputs import heed_interrupts
+from support.terminals import on_a_terminal, run, succeed
 
 VERBS = ["demo", "show", "simulate", "paper", "plan", "run", "create"]  # the others work on a study, and are tested with it
 

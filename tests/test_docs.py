@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import paretopick as pp
-from paretopick.experiments import CATALOGUE
-from paretopick.experiments.catalogue import MAIN
-from paretopick.experiments.contestants import EGE_SH, EGE_SR, UNIFORM
+from paretopick.paper import CATALOGUE
+from paretopick.paper.catalogue import MAIN
+from paretopick.paper.contestants import EGE_SH, EGE_SR, UNIFORM
 from paretopick.studies import files
 from paretopick.theory import complexity, dominance, gaps, losses
 

@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 from scipy.special import digamma, polygamma
 
-from inputs import random_points
 from paretopick.errors import NotReady
 from paretopick.estimates import POPULATION, _shrunken, estimate_tables
 from paretopick.studies.certainty import optimal_in_each, resample
 from paretopick.theory.dominance import optimal_rows
+from support.inputs import random_points
 
 
 def estimates_of(tables, exact=None, signs=None):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle
 import paretopick as pp
 from paretopick import schedules
+from support import oracle
 
 NAMES = sorted(pp.SCHEDULES)
 ORACLE = {"sr": oracle.sr, "sh": oracle.sh, "gg": oracle.gg, "uniform": oracle.uniform}

@@ -22,8 +22,8 @@ from paretopick import plots
 from paretopick.events import Event
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.definition import Definition
+from paretopick.studies.result import OptionResult, listed, percent
 from paretopick.studies.tables import time_text
-from paretopick.studies.verdicts import OptionVerdict, listed, percent
 
 REHEARSALS = 500
 REHEARSALS_WITH_EXACT_METRICS = 50
@@ -89,7 +89,7 @@ def _how_sure(result: ParetoResult) -> str:
     return f"{text}; the doubt is mostly about {listed(open_)}." if open_ else f"{text}."
 
 
-def _outside(row: OptionVerdict, result: ParetoResult) -> str:
+def _outside(row: OptionResult, result: ParetoResult) -> str:
     return "" if row.option in result.pareto else "; not in it"
 
 

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from made import many, result, verdict
 from scipy.stats import chi2
 
 import paretopick as pp
 from paretopick import plots
 from paretopick.errors import InvalidInput
+from support.example_results import many, result, verdict
 
 GOALS = [dict(zip("xy", goals, strict=True)) for goals in itertools.product(("min", "max"), repeat=2)]
 

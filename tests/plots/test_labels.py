@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from made import overlaps
 
 from paretopick.plots.labels import place, spread
+from support.example_results import overlaps
 
 FRAME = (50.0, 40.0, 600.0, 440.0)
 

@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from made import many
 
 from paretopick import plots
+from support.example_results import many
 
 
 def line(rate, low, high):

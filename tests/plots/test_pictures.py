@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made import boxes, many, overlaps, result, verdict
 from matplotlib.text import Text
 
 from paretopick import plots
+from support.example_results import boxes, many, overlaps, result, verdict
 
 ODD = ["$x$", "_hidden", "<b>bold</b>", "漢字の名前", "😀 👩\u200d💻", "W" * 100, "a\\$b^2_3"]
 LONG = [f"model=transformer-large,rate=0.00{i},layers={i % 4},decay=0.01" for i in range(30)]

@@ -1,11 +1,11 @@
-"""The course of a study as it is drawn is the one that was run."""
+"""The state of a study as it is drawn is the one that was run."""
 
 import numpy as np
 import pytest
-from made import many, result, verdict
 
 import paretopick as pp
 from paretopick import plots
+from support.example_results import many, result, verdict
 
 
 @pytest.fixture(scope="module")

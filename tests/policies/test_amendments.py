@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-import oracle
 import paretopick as pp
-from policies.cases import CASES, make
+from support import oracle
+from support.policy_cases import CASES, make
 
 AMENDABLE = [case for case, (name, _) in CASES.items() if not name.startswith("ape")]
 ROUNDS = [case for case in AMENDABLE if not case.startswith("apt")]

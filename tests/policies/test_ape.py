@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-import oracle
 import paretopick as pp
-from inputs import drawing, follow, tape
 from paretopick.policies.ape import _Bounds, _RowMinima
+from support import oracle
+from support.inputs import drawing, follow, tape
 
 
 def random_problems(seed: int, n: int, length: int = 120):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-import oracle
 import paretopick as pp
-from inputs import drawing, follow, tape
+from support import oracle
+from support.inputs import drawing, follow, tape
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7])

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretopick as pp
-from inputs import follow, tape
-from policies.cases import CASES, make
+from support.inputs import follow, tape
+from support.policy_cases import CASES, make
 
 SIZES = [(1, 1), (1, 3), (2, 1), (2, 2), (5, 2), (9, 3)]
 

@@ -3,9 +3,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-import oracle
 import paretopick as pp
-from inputs import drawing, follow, tape
+from support import oracle
+from support.inputs import drawing, follow, tape
 
 ORACLE = {"ege-sr": oracle.sr, "ege-sh": oracle.sh, "ege-gg": oracle.gg, "uniform": oracle.uniform}
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 import paretopick as pp
-from inputs import follow, tape
 from paretopick import bounds
+from support.inputs import follow, tape
 
 C = 1 / 6 - 1e-9
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fed import follow
 
-import oracle
 import paretopick as pp
-from inputs import heed_interrupts
 from paretopick.simulation import make_task
-from policies.cases import CASES
+from support import oracle
+from support.inputs import heed_interrupts
+from support.policy_cases import CASES
+from support.same_draws import follow
 
 EASY = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2], [0.05, 0.1]], pp.Bernoulli(), name="easy", budget=40)
 

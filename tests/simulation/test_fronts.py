@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from inputs import random_points
 from paretopick.simulation.kernels import fronts
 from paretopick.theory.gaps import optimal_and_gaps
+from support.inputs import random_points
 
 
 @njit

@@ -14,7 +14,7 @@ import paretopick as pp
 assert "numba" not in sys.modules
 bandit = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2]], pp.Bernoulli())
 print(pp.simulate(bandit, "apt", budgets=[9, 30], runs=500, rng=1).tallies.tolist())
-from paretopick.simulation.kernels.apt_abreast import run_apt_abreast as kernel
+from paretopick.simulation.kernels.stepwise.apt_eight_runs import run_apt_abreast as kernel
 print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
 """
 
@@ -42,10 +42,10 @@ def test_kernels_are_compiled_once_and_anew_when_a_file_they_import_changes(tmp_
     assert said == ""
 
     # Another constant in a file that the kernel imports: other random numbers, so the old kernel would be found out.
-    randoms = package / "paretopick" / "simulation" / "kernels" / "randoms.py"
-    text = randoms.read_text()
+    counters = package / "paretopick" / "simulation" / "kernels" / "draws" / "counters.py"
+    text = counters.read_text()
     assert "0x9E3779B97F4A7C15" in text
-    randoms.write_text(text.replace("0x9E3779B97F4A7C15", "0xD1B54A32D192ED03"))
+    counters.write_text(text.replace("0x9E3779B97F4A7C15", "0xD1B54A32D192ED03"))
     changed, cached, _ = run(package, cache)
     assert cached == (0, 1)
     assert changed != first
@@ -55,7 +55,9 @@ def test_without_a_folder_for_kernels_they_are_compiled_and_not_kept(tmp_path):
     """The sources may not be written to, and there is no home: said once, and everything works."""
     package = tmp_path / "src"
     shutil.copytree(Path(paretopick.__file__).parent, package / "paretopick", ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "paretopick" / "simulation" / "kernels" / "__pycache__").write_text("a file where the folder should be")
+    (package / "paretopick" / "simulation" / "kernels" / "stepwise" / "__pycache__").write_text(
+        "a file where the folder should be"
+    )
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA", "XDG"))}
     environment |= {"PYTHONPATH": str(package), "HOME": "/dev/null", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment)

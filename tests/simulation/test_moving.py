@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from numba import njit
 
-from inputs import random_points
-from paretopick.simulation.kernels import moving
+from paretopick.simulation.kernels.stepwise import moving_gaps
 from paretopick.theory.gaps import optimal_and_gaps
+from support.inputs import random_points
 
 
 @njit
 def start(means, stride, n_objectives, n_arms, gaps):
-    moving.start_gaps(means, stride, n_objectives, n_arms, gaps)
+    moving_gaps.start_gaps(means, stride, n_objectives, n_arms, gaps)
 
 
 @njit
 def move(means, stride, n_objectives, n_arms, arm, gaps):
-    moving.move_arm(means, stride, n_objectives, n_arms, arm, gaps)
+    moving_gaps.move_arm(means, stride, n_objectives, n_arms, arm, gaps)
 
 
 def check(points: np.ndarray, moves, together: int = 1) -> None:
@@ -25,7 +25,7 @@ def check(points: np.ndarray, moves, together: int = 1) -> None:
     stride = -(-K // 8) * 8
     slots = np.full((D, stride), -np.inf)
     slots[:, :K] = points.T
-    gaps = moving.make_gaps(stride, D)
+    gaps = moving_gaps.make_gaps(stride, D)
     for _ in range(2):  # the second time over what the first has left behind
         start(slots.ravel(), stride, D, K, gaps)
         assert gaps.gap[:K].tolist() == optimal_and_gaps(slots[:, :K].T)[1].tolist()

@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from fed import followed
 from numba import njit
 
 import paretopick as pp
 from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import ABREAST, ABREAST_WITHOUT_GAPS, KERNELS, kernel_noise, make_plan, seed_key
-from paretopick.simulation.kernels import binomials, decisions, ege, one_by_one, pivots, side_by_side
+from paretopick.simulation.kernels.draws import binomials
+from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs, one_run
+from paretopick.simulation.kernels.ege import kernel as ege
 from paretopick.simulation.scores import unpacked
+from support.same_draws import followed
 
 NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
 SPECS = {
@@ -158,7 +160,7 @@ def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
 
 @njit
 def decide_few(slots, fronts, decision, n_objectives, n, n_leaving, one_round):
-    n_pivots = pivots.find_pivots(slots.sums, slots.number, n_objectives, n, fronts)
+    n_pivots = eight_fronts.find_pivots(slots.sums, slots.number, n_objectives, n, fronts)
     decisions.decide_few(slots.sums, slots.number, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision)
 
 
@@ -169,7 +171,7 @@ def test_an_optimal_arm_in_a_tie_at_the_cut_of_several_rounds_makes_a_run_unclea
     assert pp.gaps(points).tolist() == [1.0, 1.0, 3.0, 3.0, 3.0]
     assert pp.gaps(points[:4]).tolist() == [1.0, 1.0, 3.0, 9.0]
     noise = kernel_noise(make_task(pp.Bandit(points, pp.Gaussian(std=0.0)), "uniform", budgets=5))
-    slots, fronts, decision = side_by_side.make_together(noise, 5)
+    slots, fronts, decision = eight_runs.make_together(noise, 5)
     slots.sums[:] = np.repeat(points.ravel(), 8)
     slots.number[:] = np.repeat(np.arange(5), 8)
     decide_few(slots, fronts, decision, 2, 5, 2, one_round)
@@ -203,7 +205,7 @@ def test_runs_side_by_side_equal_runs_one_by_one(noise):
         kernel = kernel_noise(task, columns)
         outcomes = []
         for together in (True, False):
-            outcome = one_by_one.Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
+            outcome = one_run.Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
             ege.run_ege(kernel, plan, seed_key((1,)), 4, 17, ege.make_memory(kernel, side_by_side=together), outcome)
             outcomes.append(outcome)
         for mine, theirs in zip(*outcomes, strict=True):

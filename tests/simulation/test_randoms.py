@@ -4,37 +4,38 @@ import math
 
 import numpy as np
 import pytest
-from fed import Draws
 from numba import njit
 from scipy import stats
 
 import paretopick as pp
 from paretopick.simulation import make_task
-from paretopick.simulation.kernels import binomials, randoms
-from paretopick.simulation.kernels.lanes import lane_numbers, spread, store
+from paretopick.simulation.kernels.draws import binomials
+from paretopick.simulation.kernels.draws import counters as random_words
+from paretopick.simulation.kernels.vectors import lane_numbers, spread, store
+from support.same_draws import Draws
 
 MASK = 2**64 - 1
-SEED = randoms.Key(np.uint64(0x0123456789ABCDEF), np.uint64(0xFEDCBA9876543210))
+SEED = random_words.Key(np.uint64(0x0123456789ABCDEF), np.uint64(0xFEDCBA9876543210))
 
 
 @njit
 def fill_words(seed, run, first, out):
     """Words for counters from ``first`` on."""
-    key = randoms.run_key(seed, run)
+    key = random_words.run_key(seed, run)
     start, middle = spread(key.start), spread(key.middle)
     for i in range(0, out.size, 8):
-        counters = (spread(np.uint64(first + i)) + lane_numbers()) * spread(randoms.GOLDEN)
-        store(out, i, randoms.words(start, middle, counters))
+        counters = (spread(np.uint64(first + i)) + lane_numbers()) * spread(random_words.GOLDEN)
+        store(out, i, random_words.words(start, middle, counters))
 
 
 @njit
 def fill_normals(seed, run, first, one, other):
     """Pairs of normals for counters from ``first`` on."""
-    key = randoms.run_key(seed, run)
+    key = random_words.run_key(seed, run)
     start, middle = spread(key.start), spread(key.middle)
     for i in range(0, one.size, 8):
-        counters = (spread(np.uint64(first + i)) + lane_numbers()) * spread(randoms.GOLDEN)
-        a, b = randoms.normal_pair(start, middle, counters)
+        counters = (spread(np.uint64(first + i)) + lane_numbers()) * spread(random_words.GOLDEN)
+        a, b = random_words.normal_pair(start, middle, counters)
         store(one, i, a)
         store(other, i, b)
 
@@ -102,7 +103,7 @@ def test_normals_are_finite_and_none_is_larger_than_52_bits_allow():
 
 @pytest.fixture(scope="module")
 def many() -> np.ndarray:
-    """Two rows of normals: the first and the second of each pair, for neighbouring counters."""
+    """Two rows of normals: the first and the second of each pair, for neighbouring draws."""
     return np.array(normals(11, 8_000_000))
 
 

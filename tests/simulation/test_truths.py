@@ -8,7 +8,7 @@ import pytest
 import paretopick as pp
 from paretopick.simulation import make_task, truths
 from paretopick.simulation.compiled import KERNELS, kernel_means, seed_key
-from paretopick.simulation.kernels import binomials
+from paretopick.simulation.kernels.draws import binomials
 
 NOISES = {
     "std": lambda rng, K, D: pp.Gaussian(std=0.7),

@@ -2,9 +2,9 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from servers import PostgresServer
 
 from paretopick.storage import Storage
+from support.servers import PostgresServer
 
 
 @pytest.fixture(scope="session")

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from twin import Twin, replayed_answer
 
 import paretopick as pp
-from paretopick.studies.course import Course
+from paretopick.studies.state import State
+from support.twin import Twin, replayed_answer
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parents[1] / "support"
 
 
 def test_eight_workers_killed_again_and_again_complete_the_study(url, tmp_path):
@@ -32,7 +32,7 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
     study = pp.Study.create("s", options=options, metrics={"x": "max", "y": "min"}, budget=400, policy=policy, storage=url)
     promises = tmp_path / "promises"
     promises.mkdir()
-    command = [sys.executable, str(HERE / "slaughter.py"), url, "s", str(promises), "1", "0.05"]
+    command = [sys.executable, str(SUPPORT / "kills.py"), url, "s", str(promises), "1", "0.05"]
     outcome = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=200).stdout)
     assert outcome["kills"] >= 10
     assert outcome["codes"] == [0] * 8
@@ -51,9 +51,9 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
     assert all(told[number] == [number, option, values] for number, option, values in promised)  # none lost
     assert len(promised) > asked_for * 0.8
 
-    replay = Course(study.definition)
+    replay = State(study.definition)
     replay.apply(events)
-    assert replay.to_dict() == study._course.to_dict() == pp.Study.open("s", storage=url)._course.to_dict()
+    assert replay.to_dict() == study._state.to_dict() == pp.Study.open("s", storage=url)._state.to_dict()
     assert list(study.result().pareto) == replayed_answer(study)
 
 
@@ -238,7 +238,7 @@ def test_a_sqlite_file_that_somebody_else_holds_is_waited_for_and_then_reported(
 
 
 def test_the_literal_twin_notices_a_difference():
-    """That the comparison above can fail: a log with one value changed has another course."""
+    """That the comparison above can fail: a log with one value changed has another state."""
     study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max"}, budget=10, storage="sqlite://")
     while not study.done:
         for todo in study.ask():

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import paretopick as pp
-from inputs import heed_interrupts
 from paretopick.studies import running
 from paretopick.studies.definition import define
 from paretopick.studies.running import create_or_open
+from support.inputs import heed_interrupts
 
 METRICS = {"quality": "max", "cost": "min"}
 TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0)}

@@ -6,10 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from twin import replayed_answer
 
 import paretopick as pp
 from paretopick.studies import study as study_module
+from support.twin import replayed_answer
 
 OPTIONS = ["a", "b", "c", "d"]
 METRICS = {"quality": "max", "cost": "min"}
@@ -397,7 +397,7 @@ def test_two_studies_in_one_database_do_not_disturb_each_other(storage):
     for _ in range(30):
         for todo in alone.ask():
             alone.tell(todo.number, measure(todo))
-    assert json.dumps(one._course.to_dict()) == json.dumps(alone._course.to_dict())
+    assert json.dumps(one._state.to_dict()) == json.dumps(alone._state.to_dict())
     assert (one.used, two.used) == (30, 30)
 
 
@@ -436,13 +436,13 @@ def test_long_studies_are_opened_from_a_checkpoint_and_are_the_same_without(stor
     study = finish(create(storage))
     with storage.reading(study._id) as transaction:
         position = transaction.checkpoint()["position"]
-    assert 0 < study._course.position - position <= 7
+    assert 0 < study._state.position - position <= 7
     with_it = open_again(study, storage)
-    assert with_it._course.to_dict() == study._course.to_dict()
+    assert with_it._state.to_dict() == study._state.to_dict()
     for spoiled in ({"format": "of another version"}, {"policy": {}}, {"first": None}, {"kept": [[1]]}):
         with storage.writing(study._id) as transaction:
-            transaction.keep_checkpoint(study._course.to_dict() | spoiled)
-        assert open_again(study, storage)._course.to_dict() == study._course.to_dict()
+            transaction.keep_checkpoint(study._state.to_dict() | spoiled)
+        assert open_again(study, storage)._state.to_dict() == study._state.to_dict()
 
 
 def test_a_void_after_a_checkpoint_is_the_same_as_without(storage, monkeypatch):
@@ -456,7 +456,7 @@ def test_a_void_after_a_checkpoint_is_the_same_as_without(storage, monkeypatch):
     other.void(3, "wrong")
     study.void(17, "wrong, too")
     assert other.used == study.used == open_again(study, storage).used == 38
-    assert other._course.to_dict() == study._course.to_dict() == open_again(study, storage)._course.to_dict()
+    assert other._state.to_dict() == study._state.to_dict() == open_again(study, storage)._state.to_dict()
 
 
 def test_a_retired_single_option_does_not_spoil_the_checkpoint(storage, monkeypatch):
@@ -476,7 +476,7 @@ def test_applying_events_that_was_interrupted_is_done_anew(storage, monkeypatch)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(study._course, "_use_kept", interrupt)  # the policy has been told by then
+        patched.setattr(study._state, "_use_kept", interrupt)  # the policy has been told by then
         with pytest.raises(KeyboardInterrupt):
             study.tell(todo.number, (1.0, 2.0))
     assert study.used == 1

@@ -19,9 +19,9 @@ import pytest
 from typer.testing import CliRunner
 
 import paretopick as pp
-from inputs import heed_interrupts
 from paretopick.cli import app
-from terminals import on_a_terminal, run, succeed
+from support.inputs import heed_interrupts
+from support.terminals import on_a_terminal, run, succeed
 
 VERBS = ["ask", "tell", "fail", "release", "void", "retire", "extend", "status"]
 VERBS += ["result", "report", "sheet", "import", "export", "delete"]

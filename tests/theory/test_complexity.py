@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import oracle
 import paretopick as pp
-from inputs import random_points, tie_rich_points
+from support import oracle
+from support.inputs import random_points, tie_rich_points
 
 
 def test_both_complexities_equal_the_oracle():

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle
 import paretopick as pp
-from inputs import random_points, tie_rich_points
 from paretopick.theory import dominance
+from support import oracle
+from support.inputs import random_points, tie_rich_points
 
 
 def test_equals_the_oracle_on_random_and_tie_rich_points():

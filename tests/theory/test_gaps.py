@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle
 import paretopick as pp
-from inputs import random_points, tie_rich_points
 from paretopick.theory import dominance
 from paretopick.theory.gaps import optimal_and_gaps
+from support import oracle
+from support.inputs import random_points, tie_rich_points
 
 
 def test_both_forms_equal_the_oracle_exactly_on_random_and_tie_rich_points():

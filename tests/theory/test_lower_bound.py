@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-import oracle
 import paretopick as pp
 from paretopick import bounds
+from support import oracle
 
 PAPER = np.array([[-2.5, 3.0], [-3.0, 1.0], [2.0, -0.5], [1.5, -3.0]])
 """The instance in class B that the paper draws with its four alternatives."""

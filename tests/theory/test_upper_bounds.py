@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-import oracle
 import paretopick as pp
 from paretopick import bounds
+from support import oracle
 
 MEANS = np.array([[0.9, 0.1], [0.1, 0.8], [0.5, 0.5], [0.4, 0.3], [0.05, 0.05], [0.85, 0.0]])
 K, D, S = 6, 2, 3

@@ -39,7 +39,7 @@ def command(
     check_integer(runs, "--runs", minimum=1)
     check_integer(seed, "--seed", minimum=0)
     try:
-        from paretopick.experiments import reproduce
+        from paretopick.paper import reproduce
 
         with work_bar() as advance:
             result = reproduce(names or (), out=out, runs=runs, data=data, workers=workers, seed=seed, progress=advance)
@@ -78,7 +78,7 @@ def _print_times(spent: list[dict[str, Any]]) -> None:
 
 
 def _print_list(as_json: bool) -> None:
-    from paretopick.experiments import CATALOGUE
+    from paretopick.paper import CATALOGUE
 
     rows = [{"name": entry.name, "place": entry.place, "summary": entry.title} for entry in CATALOGUE.values()]
     if as_json:

@@ -15,8 +15,8 @@ from paretopick.errors import InvalidInput, NotReady
 from paretopick.estimates import Estimates, estimate_tables
 from paretopick.studies import Study
 from paretopick.studies.definition import check_metrics, signs_of
+from paretopick.studies.result import joined
 from paretopick.studies.tables import read_measurements
-from paretopick.studies.verdicts import joined
 
 FEW_REPEATS = 10
 """With fewer the noise is known badly."""

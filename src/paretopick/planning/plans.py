@@ -11,7 +11,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
 from paretopick.simulation import ErrorCurve
-from paretopick.studies.verdicts import joined
+from paretopick.studies.result import joined
 
 
 @dataclass(frozen=True)

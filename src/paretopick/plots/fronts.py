@@ -16,7 +16,7 @@ from paretopick.plots.labels import write_names
 from paretopick.plots.options import NORMAL, Limits, Options, limits
 from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
 from paretopick.plots.texts import plain, short_names
-from paretopick.studies.verdicts import ParetoResult
+from paretopick.studies.result import ParetoResult
 from paretopick.theory.dominance import pareto_mask
 
 if TYPE_CHECKING:

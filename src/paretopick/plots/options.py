@@ -10,7 +10,7 @@ import numpy as np
 from paretopick._arrays import FloatArray
 from paretopick.plots.style import KINDS
 from paretopick.plots.texts import legible, several, shortened
-from paretopick.studies.verdicts import OptionVerdict, ParetoResult
+from paretopick.studies.result import OptionResult, ParetoResult
 
 Limits = tuple[float, float]
 
@@ -88,7 +88,7 @@ class Options:
         return (f"Named are {n_named} of the {self.n_candidates} options that are or may well be Pareto-optimal.",)
 
 
-def kind_of(verdict: OptionVerdict, result: ParetoResult) -> str:
+def kind_of(verdict: OptionResult, result: ParetoResult) -> str:
     """Returns the kind of an option: its status, or that it is undecided and yet in the best guess."""
     return "guess" if verdict.status == "undecided" and verdict.option in result.pareto else verdict.status
 
@@ -127,7 +127,7 @@ def headline(result: ParetoResult) -> str:
     return f"{name}: best guess so far, {of}, after {result.used:,} of {result.budget:,} measurements"
 
 
-def _errors(row: OptionVerdict) -> dict[str, float | None]:
+def _errors(row: OptionResult) -> dict[str, float | None]:
     """Half of the 95% intervals in units of 1.96; of a retired option its own standard errors, since there is nothing else."""
     return {
         name: row.standard_errors[name] if limits is None else (limits[1] - limits[0]) / (2 * NORMAL)

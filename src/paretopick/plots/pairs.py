@@ -12,7 +12,7 @@ from paretopick.plots.labels import write_names
 from paretopick.plots.options import Options
 from paretopick.plots.style import BLACK, KINDS, kind_handles, laid_out, legend, say_nothing_yet
 from paretopick.plots.texts import fitted, plain, short_names
-from paretopick.studies.verdicts import ParetoResult
+from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from paretopick.plots.labels import spread, text_size
 from paretopick.plots.options import Options
 from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, VERMILION, Kind, counted, laid_out, legend_above, say_nothing_yet
 from paretopick.plots.texts import fitted, legible, numbers, plain, short_names, shortened
-from paretopick.studies.verdicts import ParetoResult
+from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from paretopick.plots.ranking import RankingData, ranking
 from paretopick.plots.style import look, new_figure, write_notes, write_title
 from paretopick.plots.timeline import TimelineData, timeline
 from paretopick.plots.timeline import figure_size as timeline_size
-from paretopick.studies.verdicts import ParetoResult
+from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

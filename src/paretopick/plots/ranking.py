@@ -12,7 +12,7 @@ from paretopick._arrays import FloatArray, check_choice
 from paretopick.plots.options import Limits, Options, limits
 from paretopick.plots.style import KINDS, axis_label, kind_handles, label_axes, legend_above, name_rows, say_nothing_yet
 from paretopick.plots.texts import short_names
-from paretopick.studies.verdicts import ParetoResult
+from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

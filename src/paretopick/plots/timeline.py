@@ -12,7 +12,7 @@ from paretopick.plots.curves import log_ticks
 from paretopick.plots.options import kind_of
 from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows
 from paretopick.plots.texts import short_names
-from paretopick.studies.verdicts import ParetoResult
+from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,9 +22,9 @@ from paretopick.simulation.scores import Judge
 from paretopick.simulation.tasks import Task, has_exact
 
 if TYPE_CHECKING:
-    from paretopick.simulation.kernels.noises import Noise
-    from paretopick.simulation.kernels.one_by_one import Plan
-    from paretopick.simulation.kernels.randoms import Key
+    from paretopick.simulation.kernels.draws.counters import Key
+    from paretopick.simulation.kernels.draws.pulls import Noise
+    from paretopick.simulation.kernels.ege.one_run import Plan
 
 log = logging.getLogger("paretopick")
 
@@ -88,7 +88,7 @@ class CompiledRunner:
 
 def seed_key(seed: tuple[int, ...]) -> Key:
     """Returns what stands for a seed in the kernels."""
-    from paretopick.simulation.kernels.randoms import Key
+    from paretopick.simulation.kernels.draws.counters import Key
 
     entropy, *key = seed
     return Key(*np.random.SeedSequence(entropy, spawn_key=key).generate_state(2, np.uint64))
@@ -101,7 +101,7 @@ Sweep = Callable[["Key", int, int], list[tuple[Any, IntArray, IntArray]]]
 
 
 def _ege(task: Task) -> Sweep:
-    from paretopick.simulation.kernels import ege
+    from paretopick.simulation.kernels.ege import kernel as ege
 
     side_by_side = grain(task) > 1
     means = kernel_means(task)
@@ -126,7 +126,7 @@ def _ege(task: Task) -> Sweep:
 
 def make_plan(player: EGE) -> tuple[Plan, IntArray]:
     """Returns a schedule as the kernels see it, and the different numbers of pulls in it."""
-    from paretopick.simulation.kernels.one_by_one import Plan
+    from paretopick.simulation.kernels.ege.one_run import Plan
 
     pulls = np.array(player.schedule.pulls, dtype=np.int64)
     columns, column = np.unique(pulls, return_inverse=True)
@@ -135,10 +135,12 @@ def make_plan(player: EGE) -> tuple[Plan, IntArray]:
 
 
 def _ape(task: Task) -> Sweep:
-    from paretopick.simulation.kernels import ape, ape_abreast
+    from paretopick.simulation.kernels.stepwise import ape, ape_eight_runs
 
     together = grain(task) > 1
-    make_memory, run = (ape_abreast.make_memory, ape_abreast.run_ape_abreast) if together else (ape.make_memory, ape.run_ape)
+    make_memory, run = (
+        (ape_eight_runs.make_memory, ape_eight_runs.run_ape_abreast) if together else (ape.make_memory, ape.run_ape)
+    )
     noise = kernel_noise(task)
     variants: dict[type[Policy], int] = {APEFB: ape.FIXED, AdaptiveAPEFB: ape.ADAPTIVE, PublishedAdaptiveAPEFB: ape.PUBLISHED}
     plans = []
@@ -160,10 +162,12 @@ def _ape(task: Task) -> Sweep:
 
 
 def _apt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels import apt, apt_abreast
+    from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs
 
     together = grain(task) > 1
-    make_memory, run = (apt_abreast.make_memory, apt_abreast.run_apt_abreast) if together else (apt.make_memory, apt.run_apt)
+    make_memory, run = (
+        (apt_eight_runs.make_memory, apt_eight_runs.run_apt_abreast) if together else (apt.make_memory, apt.run_apt)
+    )
     noise = kernel_noise(task)
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
@@ -195,7 +199,7 @@ KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
 
 
 def _outcome(n_runs: int, n_arms: int) -> Any:
-    from paretopick.simulation.kernels.one_by_one import Outcome
+    from paretopick.simulation.kernels.ege.one_run import Outcome
 
     return Outcome(
         np.zeros((n_runs, -(-n_arms // 64)), dtype=np.uint64), np.zeros(n_runs, dtype=np.int64), np.zeros(n_runs, dtype=np.int64)
@@ -227,8 +231,8 @@ def kernel_noise(task: Task, columns: IntArray | None = None, means: FloatArray 
         columns: the numbers of pulls to draw sums of.
         means: what ``kernel_means`` returned, if that is at hand.
     """
-    from paretopick.simulation.kernels import noises
-    from paretopick.simulation.kernels.binomials import MOST_PULLS, make_tables, no_tables
+    from paretopick.simulation.kernels.draws import pulls
+    from paretopick.simulation.kernels.draws.binomials import MOST_PULLS, make_tables, no_tables
 
     K, D = task.bandit.means.shape
     scale = np.ones(D) if task.scale is None else task.scale
@@ -239,21 +243,21 @@ def kernel_noise(task: Task, columns: IntArray | None = None, means: FloatArray 
             raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
         # Tables are for chances that serve many runs.
         tables = no_tables() if columns is None or step else make_tables(columns, means)
-        return noises.Noise(noises.BERNOULLI, K, D, step, means, 1.0 / scale, tables)
+        return pulls.Noise(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, tables)
     kind, factors = _gaussian(task.bandit, scale)
-    return noises.Noise(kind, K, D, step, means, factors, no_tables())
+    return pulls.Noise(kind, K, D, step, means, factors, no_tables())
 
 
 def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:
     """The kind of Gaussian noise, and what standard normals are multiplied by."""
-    from paretopick.simulation.kernels import noises
+    from paretopick.simulation.kernels.draws import pulls
 
     assert isinstance(bandit.noise, Gaussian)
     K, D = bandit.means.shape
     root = bandit.noise.root
     if bandit.noise.cov is None:
-        return noises.DIAGONAL, np.broadcast_to(root, (D,)) / scale
-    return noises.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel()
+        return pulls.DIAGONAL, np.broadcast_to(root, (D,)) / scale
+    return pulls.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel()
 
 
 @contextmanager

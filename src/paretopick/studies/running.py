@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from paretopick._arrays import check_integer
 from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, check_name, define
+from paretopick.studies.result import ParetoResult
 from paretopick.studies.study import Measurement, Study, opened
-from paretopick.studies.verdicts import ParetoResult
 
 if TYPE_CHECKING:
     from paretopick.storage import Storage

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from paretopick._arrays import FloatArray, check_integer, check_real
 from paretopick.errors import InvalidInput, MissingFile, NotReady
 from paretopick.events import Event
-from paretopick.studies.course import Course, ReplayNeeded
+from paretopick.studies.answer import result_of
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
-from paretopick.studies.desk import Desk
-from paretopick.studies.judging import judge
-from paretopick.studies.verdicts import ParetoResult
+from paretopick.studies.result import ParetoResult
+from paretopick.studies.rules import Rules
+from paretopick.studies.state import ReplayNeeded, State
 from paretopick.studies.views import measurements, status
 
 if TYPE_CHECKING:
@@ -66,16 +66,16 @@ class Study:
         self.name = stored.name
         self.definition = Definition.from_dict(stored.definition)
         self._turn = threading.RLock()
-        self._course = Course(self.definition)
+        self._state = State(self.definition)
         self._checkpoint = 0
         self._torn = True
-        """Whether the course is unknown: at first, and when applying events was interrupted."""
+        """Whether the state is unknown: at first, and when applying events was interrupted."""
         self._all_events = False
         """Whether it has to be found from the first event on, since a checkpoint does not say enough."""
         self._now()
 
     def __repr__(self) -> str:
-        return f"<study {self.name!r}: {len(self.options)} options, {self._course.used} of {self._course.budget} used>"
+        return f"<study {self.name!r}: {len(self.options)} options, {self._state.used} of {self._state.budget} used>"
 
     @classmethod
     def create(
@@ -179,8 +179,8 @@ class Study:
         until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
         pause = 0.02
         while True:
-            with self._writing() as desk:
-                leases = desk.hand_out(n, worker, lease)
+            with self._writing() as rules:
+                leases = rules.hand_out(n, worker, lease)
             if leases or n == 0 or self.done or time.monotonic() >= until:
                 break
             time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
@@ -197,8 +197,8 @@ class Study:
             worker: who tells; by default whoever has the measurement.
         """
         row = self.definition.values(values)
-        with self._writing() as desk:
-            desk.tell(_number(number), row, worker)
+        with self._writing() as rules:
+            rules.tell(_number(number), row, worker)
 
     def fail(self, number: int, why: str, *, output: str | None = None, worker: str | None = None) -> None:
         """Keeps that a measurement could not be made; its option stays due, under a new number.
@@ -210,8 +210,8 @@ class Study:
             worker: who says so; if others have the measurement by now, nothing happens.
         """
         details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
-        with self._writing() as desk:
-            desk.fail(_number(number), details, worker)
+        with self._writing() as rules:
+            rules.fail(_number(number), details, worker)
 
     def void(self, number: int, why: str) -> None:
         """Takes a measurement back that turned out to be wrong.
@@ -222,8 +222,8 @@ class Study:
             number: of a measurement that was told.
             why: in a sentence.
         """
-        with self._writing() as desk:
-            desk.void(_number(number), _text(why))
+        with self._writing() as rules:
+            rules.void(_number(number), _text(why))
 
     def retire(self, option: str, why: str) -> None:
         """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
@@ -233,8 +233,8 @@ class Study:
             why: in a sentence.
         """
         arm = self.definition.arm(option)
-        with self._writing() as desk:
-            desk.retire(arm, _text(why))
+        with self._writing() as rules:
+            rules.retire(arm, _text(why))
 
     def extend(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
         """Gives a worker more time for measurements that take long; call it before the lease runs out.
@@ -242,8 +242,8 @@ class Study:
         Returns:
             Those of the numbers that are still with the worker. The others were told, or others have them now.
         """
-        with self._writing() as desk:
-            return desk.renew(numbers, worker, lease)
+        with self._writing() as rules:
+            return rules.renew(numbers, worker, lease)
 
     def release(self, *numbers: int, worker: str = "main") -> builtins.list[int]:
         """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers.
@@ -255,8 +255,8 @@ class Study:
         Returns:
             The numbers that were given back.
         """
-        with self._writing() as desk:
-            return desk.take_back(numbers, worker)
+        with self._writing() as rules:
+            return rules.take_back(numbers, worker)
 
     def extend_budget(self, budget: int) -> None:
         """Allows more measurements, up to a new budget: for ``apt``, whose rounds are not planned ahead.
@@ -264,8 +264,8 @@ class Study:
         Args:
             budget: the new one, all measurements so far included.
         """
-        with self._writing() as desk:
-            desk.extend_budget(budget)
+        with self._writing() as rules:
+            rules.extend_budget(budget)
 
     def add(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
@@ -279,8 +279,8 @@ class Study:
             The numbers that they got.
         """
         rows = self._rows(measurements)
-        with self._writing() as desk:
-            numbers = desk.add(rows)
+        with self._writing() as rules:
+            numbers = rules.add(rows)
         self._keep_checkpoint()
         return numbers
 
@@ -310,14 +310,14 @@ class Study:
         """
         rows = {_number(number): self.definition.values(values) for number, values in told.items()}
         new = self._rows(added)
-        with self._writing() as desk:
+        with self._writing() as rules:
             for number, option in (options or {}).items():
-                desk.check_option(_number(number), option)
+                rules.check_option(_number(number), option)
             for number, row in rows.items():
-                desk.tell(number, row, even_if_voided=True)
+                rules.tell(number, row, even_if_voided=True)
             for number, why in failed.items():
-                desk.fail(_number(number), {"why": _text(why)})
-            numbers = desk.add(new if again else desk.unknown(new), of=new)
+                rules.fail(_number(number), {"why": _text(why)})
+            numbers = rules.add(new if again else rules.unknown(new), of=new)
         self._keep_checkpoint()
         return numbers
 
@@ -329,8 +329,8 @@ class Study:
         """
         check_integer(rehearsals, "rehearsals", minimum=0)
         with self._turn:
-            course = self._now().copy()
-        return judge(self.name, course, rehearsals=rehearsals)  # while others go on telling
+            state = self._now().copy()
+        return result_of(self.name, state, rehearsals=rehearsals)  # while others go on telling
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
@@ -338,17 +338,17 @@ class Study:
         Retired options are left out. Raises ``NotReady`` if an option was not measured yet, or none was measured twice.
         """
         with self._turn:
-            course = self._now()
-            if not course.present:
+            state = self._now()
+            if not state.present:
                 raise NotReady("all options are retired.")
-            return course.estimates(course.present), tuple(self.options[arm] for arm in course.present), course.widths()
+            return state.estimates(state.present), tuple(self.options[arm] for arm in state.present), state.widths()
 
     def status(self) -> dict[str, Any]:
         """Returns where the study stands, as JSON values."""
         with self._turn, self._storage.reading(self._id) as transaction:
             self._catch_up(transaction)
             record = {"study": self.name, "storage": self._storage.shown}
-            return record | status(self.name, self._course, transaction.leases(), transaction.now)
+            return record | status(self.name, self._state, transaction.leases(), transaction.now)
 
     def events(self) -> builtins.list[Event]:
         """Returns all that ever happened, in its order."""
@@ -372,24 +372,24 @@ class Study:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _now(self) -> Course:
-        """The course, with what others have done in the meantime."""
+    def _now(self) -> State:
+        """The state, with what others have done in the meantime."""
         with self._turn:
             with self._storage.reading(self._id) as transaction:
                 self._catch_up(transaction)
-            return self._course
+            return self._state
 
     def _rows(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[tuple[int, builtins.list[float]]]:
         return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
 
     def _keep_checkpoint(self) -> None:
         """After many events at once: whoever opens the study next need not replay them."""
-        if self._course.position - self._checkpoint >= CHECKPOINT_EVERY:
+        if self._state.position - self._checkpoint >= CHECKPOINT_EVERY:
             with self._writing():
                 pass
 
     @contextmanager
-    def _writing(self) -> Iterator[Desk]:
+    def _writing(self) -> Iterator[Rules]:
         """A transaction that knows what everybody has done so far; what it appends is applied when it is stored.
 
         If the database fails at the very end, nobody knows whether it was stored: whoever reads next will see.
@@ -397,35 +397,35 @@ class Study:
         with self._turn:
             with self._storage.writing(self._id) as transaction:
                 self._catch_up(transaction)
-                if self._course.position - self._checkpoint >= CHECKPOINT_EVERY:
-                    transaction.keep_checkpoint(self._course.to_dict())
-                    self._checkpoint = self._course.position
-                yield Desk(self._course, transaction)
+                if self._state.position - self._checkpoint >= CHECKPOINT_EVERY:
+                    transaction.keep_checkpoint(self._state.to_dict())
+                    self._checkpoint = self._state.position
+                yield Rules(self._state, transaction)
             self._apply(transaction.appended)
 
     def _catch_up(self, transaction: Transaction) -> None:
         if self._torn:
-            self._course = self._restored(transaction)
-            self._checkpoint = self._course.position
+            self._state = self._restored(transaction)
+            self._checkpoint = self._state.position
             self._torn = False
-        if transaction.n_events > self._course.position:
-            self._apply(transaction.events(after=self._course.position))
+        if transaction.n_events > self._state.position:
+            self._apply(transaction.events(after=self._state.position))
             if self._torn:  # a checkpoint was not enough
                 self._catch_up(transaction)
 
-    def _restored(self, transaction: Transaction) -> Course:
-        """What a checkpoint says, if it can be read and is enough; else a course at the start."""
-        state = None if self._all_events else transaction.checkpoint()
+    def _restored(self, transaction: Transaction) -> State:
+        """What a checkpoint says, if it can be read and is enough; else a state at the start."""
+        saved = None if self._all_events else transaction.checkpoint()
         try:
-            return Course.from_dict(self.definition, state) if state else Course(self.definition)
+            return State.from_dict(self.definition, saved) if saved else State(self.definition)
         except (InvalidInput, LookupError, TypeError, ValueError):
-            return Course(self.definition)
+            return State(self.definition)
 
     def _apply(self, events: Sequence[Event]) -> None:
-        """Applies events that are stored; afterwards the course may be torn, and is mended by whoever looks next."""
+        """Applies events that are stored; afterwards the state may be torn, and is mended by whoever looks next."""
         self._torn = True
         try:
-            self._course.apply(events)
+            self._state.apply(events)
         except ReplayNeeded:
             self._all_events = True
             return

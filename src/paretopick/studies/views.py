@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paretopick.events import Event, Lease
-from paretopick.studies.course import Course
+from paretopick.studies.answer import result_of
 from paretopick.studies.definition import Definition
-from paretopick.studies.judging import judge
+from paretopick.studies.state import State
 
 
-def status(study: str, course: Course, leases: Iterable[Lease], now: float) -> dict[str, Any]:
+def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dict[str, Any]:
     """Returns where a study stands, as JSON values."""
-    definition, policy = course.definition, course.policy
-    moment, result = policy.snapshot(), judge(study, course, sure=False)
+    definition, policy = state.definition, state.policy
+    moment, result = policy.snapshot(), result_of(study, state, sure=False)
     schedule = getattr(policy, "schedule", None)
     names = definition.options
     return {
@@ -28,13 +28,13 @@ def status(study: str, course: Course, leases: Iterable[Lease], now: float) -> d
         "rounds": None if schedule is None else schedule.n_rounds,
         "used": moment.pulls_used,
         "planned": moment.pulls_used + (moment.pulls_left or 0),
-        "budget": course.budget,
+        "budget": state.budget,
         "due": int(policy.due.sum()),
-        "failed": course.failed,
+        "failed": state.failed,
         "active": [names[arm] for arm in moment.active],
         "accepted": [names[arm] for arm in moment.accepted],
         "rejected": [names[arm] for arm in moment.rejected],
-        "retired": {names[arm]: why for arm, why in course.retired.items()},
+        "retired": {names[arm]: why for arm, why in state.retired.items()},
         "pareto": list(result.pareto),
         "notes": list(result.notes),
         "out": [

@@ -27,16 +27,9 @@ file of the function alone; ``SOURCES``, the default of an argument of every ker
 from __future__ import annotations
 
 import hashlib
-from importlib.resources import files
+from pathlib import Path
 
 SOURCES = int.from_bytes(
-    hashlib.sha256(
-        b"".join(
-            entry.read_bytes()
-            for entry in sorted(files(__name__).iterdir(), key=lambda entry: entry.name)
-            if entry.name.endswith(".py")
-        )
-    ).digest()[:7],
-    "big",
+    hashlib.sha256(b"".join(source.read_bytes() for source in sorted(Path(__file__).parent.rglob("*.py")))).digest()[:7], "big"
 )
 """A number that changes with any source file of the kernels."""

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.lanes import (
+from paretopick.simulation.kernels.planar import find_front_in_plane
+from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
     choose,
@@ -30,7 +31,6 @@ from paretopick.simulation.kernels.lanes import (
     store,
     word_memory,
 )
-from paretopick.simulation.kernels.planar import find_front_in_plane
 
 FEW = 24
 """Up to this many points are compared all with all; for more, the points of the front are found one after the other."""

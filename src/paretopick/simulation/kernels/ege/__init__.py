@@ -1,0 +1,1 @@
+"""Empirical Gap Elimination: one run, or eight runs at once."""

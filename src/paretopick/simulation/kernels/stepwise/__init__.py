@@ -1,0 +1,1 @@
+"""Policies that pull one arm after the other: one run, or eight runs at once."""

@@ -1,0 +1,109 @@
+"""Runs of apt, read off at every budget: it does not know when it ends."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.draws.counters import run_key
+from paretopick.simulation.kernels.draws.pulls import Noise, from_run
+from paretopick.simulation.kernels.fronts import Front, make_front
+from paretopick.simulation.kernels.stepwise.moving_gaps import Gaps, make_gaps, move_arm, start_gaps
+from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, forget, make_arms, pull_once
+from paretopick.simulation.kernels.vectors import (
+    WIDTH,
+    bits,
+    float_memory,
+    inlined,
+    kernel,
+    load,
+    lowest_bit,
+    smaller,
+    smallest,
+    spread,
+)
+
+
+class Memory(NamedTuple):
+    """What the runs work in.
+
+    ``roots`` are the square roots of the counts; ``moved`` are the arms that were pulled since the gaps were brought up to date,
+    and ``waiting`` says whether an arm is one of them.
+    """
+
+    arms: Arms
+    front: Front
+    gaps: Gaps
+    roots: NDArray[np.float64]
+    moved: NDArray[np.int64]
+    waiting: NDArray[np.bool_]
+
+
+def make_memory(noise: Noise) -> Memory:
+    """Memory for one run at a time; slots behind the last arm are minus infinity, as ``moving`` wants them."""
+    arms = make_arms(noise, -np.inf)
+    n = arms.stride
+    gaps = make_gaps(n, noise.n_objectives)
+    return Memory(arms, make_front(n), gaps, float_memory(n), np.zeros(n, np.int64), np.zeros(n, np.bool_))
+
+
+@kernel
+def run_apt(noise, batch, gamma, initial, budgets, seed, first, last, memory, answers, sources=SOURCES):
+    """Makes the runs ``first`` to ``last - 1``; ``answers[r, b]`` is what run r says after ``budgets[b]`` pulls, which rise."""
+    arms, gaps, roots, moved, waiting = memory.arms, memory.gaps, memory.roots, memory.moved, memory.waiting
+    n_arms, n_objectives = noise.n_arms, noise.n_objectives
+    for run in range(first, last):
+        key, own = run_key(seed, run), from_run(noise, run - first)
+        forget(arms)
+        for i in range(n_arms):
+            for _ in range(initial):
+                pull_once(own, key, i, arms)
+            roots[i] = math.sqrt(initial)
+        start_gaps(arms.means, arms.stride, n_objectives, n_arms, gaps)
+        used, frozen, n_moved = initial * n_arms, batch, 0
+        waiting[:] = False
+        for b in range(budgets.size):
+            while used < budgets[b]:
+                if frozen == 0:
+                    for k in range(n_moved):
+                        move_arm(arms.means, arms.stride, n_objectives, n_arms, moved[k], gaps)
+                        waiting[moved[k]] = False
+                    frozen, n_moved = batch, 0
+                frozen -= 1
+                arm = _next_arm(used, gamma, n_arms, arms, roots, gaps)
+                pull_once(own, key, arm, arms)
+                roots[arm] = math.sqrt(arms.counts[arm])
+                if not waiting[arm]:
+                    waiting[arm], moved[n_moved] = True, arm
+                    n_moved += 1
+                used += 1
+            answer_now(n_arms, n_objectives, arms, memory.front, answers[run - first, b])
+
+
+@inlined
+def _next_arm(used, gamma, n_arms, arms, roots, gaps):
+    """The least pulled arm where it was neglected, else the one with the smallest ``sqrt(N_i) gap_i``."""
+    infinity = spread(np.inf)
+    fewest, lowest = infinity, infinity
+    for i in range(0, n_arms, WIDTH):
+        fewest = smaller(load(arms.pulls, i), fewest)
+        lowest = smaller(load(roots, i) * load(gaps.gap, i), lowest)
+    fewest, lowest = smallest(fewest), smallest(lowest)
+    if fewest < gamma * used / n_arms:
+        arm = 0
+        while arms.pulls[arm] != fewest:
+            arm += 1
+        return arm
+    chosen = -1
+    for i in range(0, n_arms, WIDTH):
+        level = bits(load(roots, i) * load(gaps.gap, i) == spread(lowest))
+        while level != 0:
+            arm = i + lowest_bit(level)
+            level &= level - 1
+            if chosen < 0 or arms.pulls[arm] < arms.pulls[chosen]:
+                chosen = arm
+    return chosen

@@ -1,0 +1,78 @@
+"""What the policies that pull one arm at a time share: empirical means, and the pulls that change them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paretopick.simulation.kernels.draws.pulls import Noise, draw_ahead
+from paretopick.simulation.kernels.ege.one_run import include
+from paretopick.simulation.kernels.fronts import find_gaps, is_optimal
+from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, inner
+
+
+class Arms(NamedTuple):
+    """Counts and sums of every arm, and in slots, as ``fronts`` reads them, the means and once more the counts, as ``pulls``.
+
+    ``ahead`` holds the next pulls.
+    """
+
+    stride: int
+    counts: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    means: NDArray[np.float64]
+    pulls: NDArray[np.float64]
+    ahead: NDArray[np.float64]
+    normals: NDArray[np.float64]
+
+
+def make_arms(noise: Noise, behind: float) -> Arms:
+    """Memory for one run; the means of slots behind the last arm are ``behind``."""
+    n_arms, n_objectives = noise.n_arms, noise.n_objectives
+    stride = -(-n_arms // WIDTH) * WIDTH
+    means = float_memory(n_objectives * stride)
+    means[:] = behind
+    pulls = float_memory(stride)
+    pulls[n_arms:] = np.inf
+    return Arms(
+        stride,
+        np.zeros(n_arms, np.int64),
+        float_memory(n_arms * n_objectives),
+        means,
+        pulls,
+        float_memory(n_arms * n_objectives * WIDTH),
+        float_memory((n_objectives + 1) * WIDTH),
+    )
+
+
+@inlined
+def forget(arms):
+    """Starts a run: no arm has been pulled."""
+    arms.counts[:] = 0
+    arms.sums[:] = 0.0
+
+
+@inlined
+def pull_once(noise, key, arm, arms):
+    """Pulls an arm and brings its mean up to date."""
+    D = noise.n_objectives
+    place = arms.counts[arm] % WIDTH
+    if place == 0:
+        draw_ahead(noise, key, arm, arms.counts[arm], arms.ahead, arms.normals)
+    arms.counts[arm] += 1
+    arms.pulls[arm] = arms.counts[arm]
+    for d in range(D):
+        arms.sums[arm * D + d] += arms.ahead[(arm * D + d) * WIDTH + place]
+        arms.means[d * arms.stride + arm] = arms.sums[arm * D + d] / arms.counts[arm]
+
+
+@inner
+def answer_now(n_arms, n_objectives, arms, front, answer):
+    """Writes down which arms look optimal now."""
+    answer[:] = 0
+    find_gaps(arms.means, arms.stride, n_objectives, n_arms, 0, front)
+    for i in range(n_arms):
+        if is_optimal(arms.means, arms.stride, n_objectives, front, i):
+            include(i, answer)

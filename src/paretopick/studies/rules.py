@@ -1,0 +1,255 @@
+"""The rules where work is handed out and results are taken in: the rules of a study, at a moment when nobody else can write."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paretopick._arrays import check_budget, check_real
+from paretopick.errors import AlreadyTold, InvalidInput, NotDue
+from paretopick.events import Event, Lease
+from paretopick.studies.state import State
+
+if TYPE_CHECKING:
+    from paretopick.storage import Transaction
+
+
+Rows = Sequence[tuple[int, Sequence[float]]]
+"""Options and values of measurements that nobody asked for."""
+
+
+class Rules:
+    """What can be done with a study in one transaction; everything is checked before anything is written.
+
+    Args:
+        state: what follows from the events so far.
+        transaction: that has the study to itself.
+    """
+
+    def __init__(self, state: State, transaction: Transaction) -> None:
+        self.state = state
+        self.transaction = transaction
+        self._exact_values: dict[tuple[int, int], float] = {}
+        """Of exact metrics, by option and metric, as they came up in this transaction."""
+
+    def hand_out(self, n: int, worker: str, seconds: float | None) -> list[Lease]:
+        """Returns up to ``n`` leases: those that the worker has, then those that ran out, then new ones."""
+        expires = self._end(seconds)
+        out = self._out()
+        again = [lease for lease in out if lease.worker == worker]
+        again += [lease for lease in out if lease.worker != worker and self._is_over(lease)]
+        again = [lease._replace(worker=worker, expires=expires) for lease in again[:n]]
+        self.transaction.change_leases([lease.number for lease in again], worker=worker, expires=expires)
+        arms = self._next_arms(n - len(again), Counter(lease.arm for lease in out))
+        numbers = self.transaction.new_numbers(len(arms))
+        asked_in = self.state.policy.round
+        new = [Lease(number, arm, asked_in, worker, expires, False) for number, arm in zip(numbers, arms, strict=True)]
+        self.transaction.hand_out(new)
+        return again + new
+
+    def tell(self, number: int, row: Sequence[float], worker: str | None = None, *, even_if_voided: bool = False) -> None:
+        """Takes in what came out of a measurement; the same as before is harmless, and anything else is refused.
+
+        Args:
+            number: of the measurement.
+            row: the values.
+            worker: who tells.
+            even_if_voided: whether the same as before is harmless after a void, too: in a sheet that is read again.
+        """
+        lease = self.transaction.lease(number)
+        if lease is None:
+            if not (even_if_voided and self._knows(number, row)):
+                self._refuse_unless_told(number, row)
+            return
+        self._check_exact(lease.arm, row)
+        self.transaction.drop_leases([number])
+        self.transaction.append([Event(0, "told", number, lease.arm, lease.round, row, worker=worker or lease.worker)])
+
+    def fail(self, number: int, details: Mapping[str, Any], worker: str | None = None) -> None:
+        """Takes in that a measurement could not be made; not from a worker who no longer has it."""
+        lease = self.transaction.lease(number)
+        if lease is None:
+            kind = self._past(number)[-1].kind
+            if kind != "failed":
+                remedy = "; void it if it was wrong" if kind == "told" else ""
+                raise NotDue(f"measurement {number} was {kind} already{remedy}.")
+            return
+        if worker in (None, lease.worker):
+            self.transaction.drop_leases([number])
+            self.transaction.append([Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker)])
+
+    def void(self, number: int, why: str) -> None:
+        """Takes a measurement back."""
+        if self.transaction.lease(number) is not None:
+            raise NotDue(f"measurement {number} was not told yet; report it as failed if it cannot be made.")
+        told, *rest = self._past(number)
+        if rest or told.kind != "told":
+            raise NotDue(f"measurement {number} was {(rest or [told])[-1].kind} already.")
+        self.transaction.append([told._replace(kind="voided", details={"why": why})])
+
+    def retire(self, arm: int, why: str) -> None:
+        """Takes an option out."""
+        if arm in self.state.retired:
+            name = self.state.definition.options[arm]
+            raise InvalidInput(f"option {name!r} was retired already: {self.state.retired[arm]}")
+        self.transaction.append([Event(0, "retired", arm=arm, details={"why": why})])
+
+    def extend_budget(self, budget: int) -> None:
+        """Allows more measurements."""
+        policy = self.state.definition.policy
+        if policy != "apt":
+            raise InvalidInput(
+                f"the rounds of {policy} are planned for the budget of {self.state.budget}; "
+                "only a study with apt can be given more later. Create a new study with the larger budget and import the export "
+                "of this one: its measurements then count."
+            )
+        if check_budget(budget) < self.state.budget:
+            raise InvalidInput(f"budget={budget} is less than the {self.state.budget} that the study has already.")
+        self.transaction.append([Event(0, "extended", details={"budget": int(budget)})])
+
+    def add(self, rows: Rows, *, of: Rows | None = None) -> list[int]:
+        """Takes in measurements that nobody asked for, and returns their numbers.
+
+        Args:
+            rows: options and values.
+            of: the whole table that they come from, to know it again when it has grown.
+        """
+        if not rows:
+            return []
+        for arm, row in rows:
+            self._check_exact(arm, row)
+        table = rows if of is None else of
+        numbers = self.transaction.new_numbers(len(rows))
+        new = [Event(0, "told", number, arm, measured=row) for number, (arm, row) in zip(numbers, rows, strict=True)]
+        self.transaction.append([Event(0, "imported", details={"rows": len(table), "digest": _digest(table)}), *new])
+        return list(numbers)
+
+    def unknown(self, rows: Rows) -> Rows:
+        """Returns those of a table that were not added before: what follows the longest part of it that was.
+
+        Refuses rows further down that are equal to some that were added: most probably they are the same measurements.
+        """
+        known = 0
+        for event in self.transaction.events(kind="imported"):
+            n = (event.details or {})["rows"]
+            if known < n <= len(rows) and (event.details or {})["digest"] == _digest(rows[:n]):
+                known = n
+        new = rows[known:]
+        if new:
+            before = {(event.arm, *(event.measured or ())) for event in self.transaction.events(kind="told")}
+            for place, (arm, row) in enumerate(new, start=known + 1):
+                if (arm, *row) in before:
+                    shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(row))
+                    raise InvalidInput(
+                        f"measurement {place} of {len(rows)}, {self.state.definition.options[arm]!r} with {shown}, was added "
+                        "before, and would count twice; if it is another one that happens to be equal, say so with again."
+                    )
+        return new
+
+    def _knows(self, number: int, row: Sequence[float]) -> bool:
+        """Returns whether a measurement was told just this before, whatever happened to it since."""
+        past = self.transaction.events(number=number)
+        return any(event.kind == "told" and list(event.measured or ()) == list(row) for event in past)
+
+    def renew(self, numbers: Collection[int], worker: str, seconds: float | None) -> list[int]:
+        """Gives a worker more time for what it still has, and returns that."""
+        expires = self._end(seconds)
+        mine = self._with(numbers, worker)
+        self.transaction.change_leases(mine, expires=expires)
+        return mine
+
+    def take_back(self, numbers: Collection[int], worker: str) -> list[int]:
+        """Takes measurements, or all, from a worker who will not make them, and returns which."""
+        mine = self._with(numbers or {lease.number for lease in self.transaction.leases()}, worker)
+        self.transaction.drop_leases(mine)
+        return mine
+
+    def check_option(self, number: int, option: str) -> None:
+        """Refuses a number that stands beside another option than it was handed out for."""
+        lease = self.transaction.lease(number)
+        arm = self._past(number)[0].arm if lease is None else lease.arm
+        name = None if arm is None else self.state.definition.options[arm]
+        if name != option:
+            raise InvalidInput(f"measurement {number} is of {name!r}, and not of {option!r}; have rows been mixed up?")
+
+    def _end(self, seconds: float | None) -> float | None:
+        return None if seconds is None else self.transaction.now + check_real(seconds, "lease", above=0.0)
+
+    def _is_over(self, lease: Lease) -> bool:
+        return lease.expires is not None and lease.expires <= self.transaction.now
+
+    def _with(self, numbers: Collection[int], worker: str) -> list[int]:
+        return [lease.number for lease in self.transaction.leases() if lease.worker == worker and lease.number in numbers]
+
+    def _out(self) -> list[Lease]:
+        """What is out and waited for. If options are no longer due so often, waiting for the newest ends here."""
+        free = self.state.policy.due.tolist()
+        out = []
+        for lease in self.transaction.leases():
+            if not lease.withdrawn:
+                free[lease.arm] -= 1
+                if free[lease.arm] < 0:
+                    self.transaction.change_leases([lease.number], withdrawn=True)
+                else:
+                    out.append(lease)
+        return out
+
+    def _next_arms(self, n: int, out: Counter[int]) -> list[int]:
+        """The options that are due and not out, those first of which the most is missing."""
+        missing = [(out[arm] - due, arm) for arm, due in enumerate(self.state.policy.due.tolist()) if due > out[arm]]
+        heapq.heapify(missing)
+        arms: list[int] = []
+        while missing and len(arms) < n:
+            rest, arm = missing[0]
+            arms.append(arm)
+            if rest < -1:
+                heapq.heapreplace(missing, (rest + 1, arm))
+            else:
+                heapq.heappop(missing)
+        return arms
+
+    def _check_exact(self, arm: int, row: Sequence[float]) -> None:
+        """Refuses another value of an exact metric than before."""
+        definition = self.state.definition
+        for metric, name in enumerate(definition.metrics):
+            if name in definition.exact:
+                before = self.state.exact_value(arm, metric)
+                before = self._exact_values.setdefault((arm, metric), row[metric] if before is None else before)
+                if row[metric] != before:
+                    raise InvalidInput(
+                        f"metric {name!r} of {definition.options[arm]!r} is {row[metric]:.15g} and was {before:.15g} before; "
+                        "an exact metric never changes, so one of them is wrong, or the metric is not exact."
+                    )
+
+    def _named(self, row: Sequence[float]) -> Iterable[tuple[str, float]]:
+        return zip(self.state.definition.metrics, row, strict=True)
+
+    def _past(self, number: int) -> list[Event]:
+        """What happened to a measurement that is not out; refuses numbers that never were."""
+        past = self.transaction.events(number=number)
+        if not past:
+            known = self.transaction.next_number - 1
+            given = "was given back" if 1 <= number <= known else "was never handed out"
+            raise NotDue(f"measurement {number} {given}; numbers are handed out to whoever asks, and the last one was {known}.")
+        return past
+
+    def _refuse_unless_told(self, number: int, row: Sequence[float]) -> None:
+        past = self._past(number)
+        if [event.kind for event in past] != ["told"]:
+            why = (past[-1].details or {}).get("why", "")
+            raise NotDue(f"measurement {number} was {past[-1].kind} ({why}); ask for a new one.")
+        before = list(past[0].measured or ())
+        if before != list(row):
+            shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(before))
+            raise AlreadyTold(
+                f"measurement {number} was already told {shown}; telling it other values would lose data. "
+                "Void it first if it was wrong."
+            )
+
+
+def _digest(rows: Rows) -> str:
+    """By which a table is known again."""
+    return hashlib.sha256(repr([(arm, list(row)) for arm, row in rows]).encode()).hexdigest()

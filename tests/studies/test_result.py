@@ -1,0 +1,269 @@
+"""What a result says: statuses, dominators, probabilities, and the same numbers in every form."""
+
+import html
+import io
+import json
+import re
+
+import calibration
+import numpy as np
+import pytest
+from rich.console import Console
+
+import paretopick as pp
+from paretopick.estimates import estimate_tables
+from paretopick.studies.result import STATUSES
+from support.eventful_studies import POLICIES, eventful, new_study
+from support.twin import Twin
+
+
+def studied(truth, budget=120, metrics=None, policy="ege-sr", std=0.5, seed=0, **options):
+    """A study of options with true means, all measured."""
+    metrics = metrics or {f"m{d}": "max" for d in range(len(next(iter(truth.values()))))}
+    rng = np.random.default_rng(seed)
+    noise = np.where([name in options.get("exact", ()) for name in metrics], 0.0, std)
+    study = pp.Study.create(
+        "s", options=list(truth), metrics=metrics, budget=budget, policy=policy, storage="sqlite://", **options
+    )
+    while not study.done:
+        for todo in study.ask(20):
+            study.tell(todo.number, (np.array(truth[todo.option]) + noise * rng.normal(size=len(noise))).tolist())
+    return study
+
+
+def check(result: pp.ParetoResult) -> None:
+    """What holds of every result."""
+    assert {row.status for row in result.options} <= set(STATUSES)
+    by_name = {row.option: row for row in result.options}
+    signs = {name: 1 if goal == "max" else -1 for name, goal in result.metrics.items()}
+    for row in result.options:
+        assert (row.status == "dominated") == bool(row.dominated_by)
+        for name in row.dominated_by:
+            assert name in result.pareto
+            other = by_name[name]
+            ahead = [sign * (other.means[metric] - row.means[metric]) for metric, sign in signs.items()]
+            assert min(ahead) >= 0
+            assert max(ahead) > 0
+        if row.status == "retired":
+            assert row.probability is None
+            assert row.option not in result.pareto
+    if result.done and not any("retired" in note for note in result.notes):
+        assert all(by_name[name].status == "pareto" for name in result.pareto)
+    assert json.loads(result.to_json()) == result.to_dict()
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
+def test_statuses_share_out_the_options_and_who_is_dominated_names_who_dominates_it(policy):
+    for seed in range(3):
+        study = new_study(policy, seed)
+        check(study.result())
+        check(eventful(study, seed).result())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_estimates_are_those_of_the_measurements_that_count(seed):
+    study = eventful(new_study(("ege-sr", {}), seed), seed)
+    twin = Twin(study.definition, study.events())
+    present = [arm for arm in range(6) if arm not in twin.retired]
+    rows = [np.array([values for _, values in twin.counted[arm]]) for arm in present]
+    if any(len(table) == 0 for table in rows):
+        with pytest.raises(pp.NotReady):
+            study.estimates()
+        return
+    expected = estimate_tables(rows, exact=np.array(study.definition.is_exact), signs=study.definition.signs)
+    found, names, scale = study.estimates()
+    assert names == tuple(f"o{arm}" for arm in present)
+    assert found.counts.tolist() == expected.counts.tolist()
+    assert found.binary.tolist() == expected.binary.tolist()
+    for field in ("means", "stds", "correlation"):
+        assert np.allclose(getattr(found, field), getattr(expected, field), rtol=1e-9, atol=1e-9), field
+    assert scale == pytest.approx(twin.widths())
+
+
+def test_every_form_of_a_result_shows_the_same_numbers():
+    truth = {"<b>bold</b>": (3.0, 1.0), "a & b": (1.0, 3.0), "poor": (0.5, 0.5), "close": (2.9, 0.9)}
+    result = studied(truth, metrics={"speed": "max", "price": "max"}).result()
+    header, rows = result.cells()
+    shown = re.findall(r"<tr class=.*?</tr>", result._repr_html_(), flags=re.DOTALL)
+    assert [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in shown] == [[html.escape(cell) for cell in row] for row in rows]
+    assert "<b>" not in result._repr_html_()
+    record = {row["option"]: row for row in result.to_dict()["options"]}
+    frame = result.to_pandas()
+    for row in rows:
+        cells = dict(zip(header, row, strict=True))
+        own = record[cells["option"]]
+        assert cells["status"] == own["status"] == frame.loc[cells["option"], "status"]
+        assert float(cells["speed"]) == pytest.approx(
+            own["means"]["speed"], abs=0.51 * 10 ** -len(cells["speed"].partition(".")[2])
+        )
+        assert frame.loc[cells["option"], "speed"] == own["means"]["speed"]
+        assert frame.loc[cells["option"], "probability"] == own["probability"]
+    console = Console(width=300, file=io.StringIO())
+    console.print(result)
+    text = console.file.getvalue()
+    for row in rows:
+        assert all(cell in text for cell in row)
+    assert str(result) in text
+
+
+def test_a_close_call_is_less_sure_than_a_clear_one():
+    clear = studied({"a": (9.0,), "b": (0.0,), "c": (1.0,)}).result()
+    assert clear.certainty.probability > 0.999
+    assert clear.options[0].probability > 0.999
+    assert clear.sentence == "Of 3 options, a is Pareto-optimal."
+    close = studied({"a": (1.0,), "b": (1.0,), "c": (0.0,)}).result()
+    assert 0.3 < close.certainty.probability < 0.98
+    assert close.certainty.interval[0] <= close.certainty.probability <= close.certainty.interval[1]
+    assert f"{close.certainty.draws:,}" in close.certainty.how
+    assert sum(row.probability for row in close.options) == pytest.approx(1.0)  # of one metric one is the best
+
+
+def test_before_there_is_enough_no_probability_is_made_up():
+    study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=20, storage="sqlite://")
+    assert study.result().certainty.how == "2 of 2 options have no measurements."
+    assert study.result().certainty.probability is None
+    for todo in study.ask(4):
+        if todo.option == "a":
+            study.tell(todo.number, [1.0])
+    assert [row.probability for row in study.result().options] == [None, None]
+    assert "probability" not in str(study.result())
+
+
+def test_one_option_is_certain_without_measurements():
+    study = pp.Study.create("s", options=["only"], metrics={"m": "max"}, budget=5, storage="sqlite://")
+    assert study.result().certainty.probability == 1.0
+    assert study.result().options[0].probability == 1.0
+
+
+def test_zeros_and_ones_are_judged_by_their_chances():
+    rng = np.random.default_rng(0)
+    truth = {"good": (0.9, 0.2), "bad": (0.2, 0.8), "fair": (0.6, 0.5)}
+    measured = lambda option: (rng.random(2) < truth[option]).astype(float).tolist()  # noqa: E731
+    result = pp.identify(measured, options=list(truth), metrics={"works": "max", "breaks": "min"}, budget=300)
+    assert result.pareto == ("good",)
+    assert "Beta" in result.certainty.how
+    assert result.certainty.probability > 0.99
+
+
+def test_a_rehearsal_is_the_simulation_of_the_same_study_at_the_measured_means():
+    study = studied({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.3, 0.3)}, budget=60, std=1.0)
+    rehearsal = study.result(rehearsals=400).rehearsal
+    estimates, _, scale = study.estimates()
+    bandit = pp.Bandit(estimates.means, pp.Gaussian(cov=estimates.covariances))
+    curve = pp.simulate(bandit, ("ege-sr", {"spend": "all"}), budgets=60, runs=400, rng=0, scale=scale)
+    assert rehearsal.right == 400 - curve.errors[0]
+    assert rehearsal.interval == pytest.approx(tuple(1 - curve.interval()[0][::-1]))
+    assert f"{rehearsal.right} of 400" in rehearsal.how
+    assert study.result().rehearsal is None
+
+
+def test_a_rehearsal_with_exact_metrics_and_retired_options():
+    truth = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (0.5, 1.0), "d": (3.0, 3.0)}
+    study = studied(truth, budget=80, metrics={"gain": "max", "price": "min"}, exact=["price"])
+    study.retire("d", "sold out")
+    result = study.result(rehearsals=20)
+    assert result.rehearsal.runs == 20
+    assert result.options[3].probability is None
+    assert [row.probability is None for row in result.options] == [False, False, False, True]
+
+
+def test_an_option_of_the_answer_that_another_dominates_by_now_is_named():
+    schedule = {"active": [3, 2, 1], "pulls": [1, 9]}
+    study = pp.Study.create(
+        "s",
+        options=["a", "b", "c"],
+        metrics={"m": "max", "n": "max"},
+        budget=21,
+        scale="raw",
+        storage="sqlite://",
+        policy=("ege", {"schedule": schedule}),
+    )
+    first = {"a": (0, 0), "b": (90, -90), "c": (1, 1)}  # b is clearly optimal and leaves
+    while not study.done:
+        for todo in study.ask():
+            later = todo.round > 1 and todo.option == "c"
+            study.tell(todo.number, (900, 900) if later else first[todo.option])
+    result = study.result()
+    assert set(result.pareto) == {"b", "c"}
+    assert "'b' was found to be Pareto-optimal, and as measured by now 'c' dominates it." in result.notes
+    check(result)
+
+
+def test_equal_values_are_equal_however_often_they_were_measured():
+    truth = {"a": (3.0, 0.1), "b": (2.0, 0.1), "c": (1.0, 0.1), "d": (0.0, 0.1)}
+    study = pp.Study.create("s", options=list(truth), metrics={"m": "max", "price": "min"}, budget=90, storage="sqlite://")
+    rng = np.random.default_rng(0)
+    while not study.done:
+        for todo in study.ask(5):
+            study.tell(todo.number, (truth[todo.option][0] + 0.2 * rng.normal(), 0.1))
+    result = study.result()
+    assert {row.means["price"] for row in result.options} == {0.1}
+    assert [row.status for row in result.options] == ["pareto", "dominated", "dominated", "dominated"]
+
+
+def test_when_one_dominated_option_is_left_nobody_is_said_to_be_sure_of_nothing():
+    study = studied({"a": (9.0,), "b": (0.0,)}, budget=20)
+    study.retire("a", "gone")
+    result = study.result()
+    assert result.pareto == ()
+    assert result.certainty.probability == 0.0
+
+
+def test_an_answer_of_so_many_says_that_there_may_be_more():
+    truth = {"a": (9.0, 0.0), "b": (0.0, 9.0), "c": (-9.0, -9.0)}
+    study = studied(truth, budget=60, policy=("ege-sr-k", {"max_arms": 1}))
+    result = study.result(rehearsals=20)
+    assert result.sentence.endswith("is Pareto-optimal; others may be, too, since no more were asked for.")
+    assert result.rehearsal.right == 20  # one of two is enough
+    assert "what was asked for" in result.rehearsal.how
+    assert result.certainty.probability > 0.99
+    assert result.doubtful == ()
+
+
+def test_a_void_of_the_only_value_that_is_not_0_or_1_makes_a_metric_a_chance_again():
+    study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=40, storage="sqlite://")
+    (todo, *others) = study.ask(6)
+    study.tell(todo.number, [0.5])
+    for other in others:
+        study.tell(other.number, [float(other.option == "a")])
+    assert not study.estimates()[0].binary.any()
+    study.void(todo.number, "a typing error")
+    assert study.estimates()[0].binary.all()
+
+
+def test_a_metric_equal_for_all_options_takes_no_time():
+    study = pp.Study.create(
+        "s", options=[f"o{i}" for i in range(8)], metrics={"ok": "max", "sec": "min"}, budget=160, storage="sqlite://"
+    )
+    rng = np.random.default_rng(0)
+    for todo in study.ask(72):
+        study.tell(todo.number, (1.0, float(rng.normal(int(todo.option[1:])))))
+    result = study.result()
+    assert all(0 <= row.probability <= 1 for row in result.options)
+    assert result.certainty.probability > 0.2
+
+
+@pytest.mark.parametrize("name", ["probability", "measurements", "dominated_by", "left_in_round", "x ±"])
+def test_columns_of_results_are_not_names_of_metrics(name):
+    with pytest.raises(pp.InvalidInput, match="is a column that tables have already"):
+        pp.Study.create("s", options=["a", "b"], metrics={name: "max"}, budget=40, storage="sqlite://")
+
+
+@pytest.mark.parametrize("share, text", [(0.0, "< 0.1%"), (0.004, "0.4%"), (0.5, "50%"), (0.994, "99.4%"), (1.0, "> 99.9%")])
+def test_probabilities_are_never_said_to_be_zero_or_one(share, text):
+    from paretopick.studies.result import percent
+
+    assert percent(share) == text
+
+
+@pytest.mark.parametrize("population", ["independent", "few", "0 or 1"])
+def test_what_is_said_is_true_about_as_often(population, monkeypatch):
+    """A small version of ``make calibration``, which has the numbers."""
+    monkeypatch.setattr(calibration, "REHEARSALS", 1)
+    outcomes = [calibration.simulated((population, number)) for number in range(0, 80, 4)]
+    said, true = (np.concatenate([getattr(outcome, name) for outcome in outcomes]) for name in ("said", "optimal"))
+    assert said.mean() == pytest.approx(true.mean(), abs=0.1)
+    assert calibration.off(said, true) < 0.12
+    whole, right = np.mean([outcome.whole for outcome in outcomes]), np.mean([outcome.right for outcome in outcomes])
+    assert whole == pytest.approx(right, abs=0.2)
+    assert "| 90% to 100% |" in "".join(calibration.table(outcomes))

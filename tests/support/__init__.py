@@ -1,0 +1,1 @@
+"""What several test files need: literal twins, inputs, servers, terminals, and examples."""
