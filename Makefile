@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish test check format bench calibration postgresql chromium clean
+.PHONY: help run paper publish test quick check format bench calibration postgresql chromium clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,6 +29,9 @@ publish:  ## put the page of the last `make paper`, and the pictures and data th
 
 test: check postgresql chromium  ## everything that must pass: the checks, then the tests on all cores
 	$(BIN)/pytest -n auto --dist worksteal
+
+quick: $(VENV)/installed-dev  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 postgresql:  ## install the server that the tests start for themselves, if it is not there
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \

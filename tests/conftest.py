@@ -14,6 +14,13 @@ hypothesis.settings.load_profile("fixed")
 SNW_CANDIDATES = (os.environ.get("PARETOPICK_SNW", ""), str(Path(__file__).parents[2] / "shared" / "data" / "snw.csv"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs the PostgreSQL server is slow by itself; the rest says so with ``@pytest.mark.slow``."""
+    for item in items:
+        if "server" in getattr(item, "fixturenames", ()) or "postgresql" in item.name:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def snw_path() -> str:
     """The file of the sorting networks, which may not be shipped: where the variable says, or beside the repository."""
