@@ -15,17 +15,16 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
     """Returns where a study stands, as JSON values."""
     definition, policy = state.definition, state.policy
     moment, result = policy.snapshot(), result_of(study, state, sure=False)
-    schedule = getattr(policy, "schedule", None)
     names = definition.options
     return {
         "policy": definition.policy,
-        "policy_options": definition.policy_options,
-        "metrics": dict(definition.metrics),
+        "policy_options": dict(definition.policy_options),
+        "metrics": dict(definition.goals),
         "exact": list(definition.exact),
         "options": len(names),
         "done": moment.done,
         "round": moment.round,
-        "rounds": None if schedule is None else schedule.n_rounds,
+        "rounds": policy.n_rounds,
         "used": moment.pulls_used,
         "planned": moment.pulls_used + (moment.pulls_left or 0),
         "budget": state.budget,
@@ -60,7 +59,7 @@ def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[s
                 "number": event.number,
                 "option": definition.options[event.arm or 0],
                 "round": event.round,
-                **dict(zip(definition.metrics, values, strict=True)),
+                **dict(zip(definition.goals, values, strict=True)),
                 "status": event.kind,
                 "why": None,
                 "worker": event.worker,
