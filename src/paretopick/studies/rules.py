@@ -1,4 +1,4 @@
-"""The rules where work is handed out and results are taken in: the rules of a study, at a moment when nobody else can write."""
+"""Who gets which measurement, and what may be told: the rules of a study, at a moment when nobody else can write."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Rules:
             raise InvalidInput(f"option {name!r} was retired already: {self.state.retired[arm]}")
         self.transaction.append([Event(0, "retired", arm=arm, details={"why": why})])
 
-    def extend_budget(self, budget: int) -> None:
+    def extend(self, budget: int) -> None:
         """Allows more measurements."""
         policy = self.state.definition.policy
         if policy != "apt":
@@ -161,7 +161,7 @@ class Rules:
         self.transaction.change_leases(mine, expires=expires)
         return mine
 
-    def take_back(self, numbers: Collection[int], worker: str) -> list[int]:
+    def release(self, numbers: Collection[int], worker: str) -> list[int]:
         """Takes measurements, or all, from a worker who will not make them, and returns which."""
         mine = self._with(numbers or {lease.number for lease in self.transaction.leases()}, worker)
         self.transaction.drop_leases(mine)

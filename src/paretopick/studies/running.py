@@ -15,16 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paretopick._arrays import check_integer
 from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
+from paretopick.storage import StorageChoice, open_storage
 from paretopick.studies.definition import Definition, PolicyChoice, Scale, check_name, define
 from paretopick.studies.result import ParetoResult
-from paretopick.studies.study import Measurement, Study, opened
-
-if TYPE_CHECKING:
-    from paretopick.storage import Storage
+from paretopick.studies.study import Measurement, Study
 
 SHORT_LEASE = 30.0
 """Seconds that a measurement is promised to us; renewed while it runs, so that others wait no longer after a crash."""
@@ -48,7 +46,7 @@ def identify(
     workers: int | Executor = 1,
     processes: bool = False,
     retries: int = RETRIES,
-    storage: str | os.PathLike[str] | Storage | None = None,
+    storage: StorageChoice = None,
     name: str | None = None,
     policy: PolicyChoice = "ege-sr",
     scale: Scale = "noise",
@@ -99,9 +97,7 @@ def identify(
     )
 
 
-def create_or_open(
-    name: str, definition: Definition, storage: str | os.PathLike[str] | Storage | None, *, batch: int = 1
-) -> Study:
+def create_or_open(name: str, definition: Definition, storage: StorageChoice, *, batch: int = 1) -> Study:
     """Returns the study of that name, created if it is not there; refuses one that is about something else.
 
     Args:
@@ -110,7 +106,7 @@ def create_or_open(
         storage: as for ``Study.create``.
         batch: of a new study with ``apt``, if its definition does not say.
     """
-    database = opened(storage)
+    database = open_storage(storage)
     check_name(name, "study")
     grows, says_batch = definition.policy == "apt", "batch" in definition.policy_options
     if grows and not says_batch:
@@ -131,7 +127,7 @@ def create_or_open(
             f"Choose another name, or delete the other one.{hint if planned else ''}"
         )
     if definition.budget > study.budget:
-        study.extend_budget(definition.budget)
+        study.extend(budget=definition.budget)
     return study
 
 
@@ -236,7 +232,7 @@ class _Crew:
             del self.running[future]
         if self.running and time.monotonic() - self.renewed > SHORT_LEASE / 3:
             numbers = [todo.number for todo in self.running.values()]
-            self._patiently(lambda: self.study.extend(*numbers, worker=self.name, lease=SHORT_LEASE), "more time")
+            self._patiently(lambda: self.study.renew(*numbers, worker=self.name, lease=SHORT_LEASE), "more time")
             self.renewed = time.monotonic()
 
     def _keep(self, future: Future[Any], todo: Measurement, together: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick.errors import NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event
 from paretopick.policies import restore_policy
@@ -89,6 +90,14 @@ class State:
     def present(self) -> list[int]:
         """The options that were not retired."""
         return [arm for arm in range(len(self.definition.options)) if arm not in self.retired]
+
+    def front(self) -> list[int]:
+        """Returns the answer, or the best guess, sorted; before every option was measured, those accepted already."""
+        try:
+            arms: list[int] = self.policy.recommend().tolist()
+        except NotReady:
+            return list(self.policy.snapshot().accepted)
+        return arms
 
     def means(self) -> FloatArray:
         """Returns the mean of every option and metric, in the units of the user, NaN without measurements.
