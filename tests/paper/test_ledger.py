@@ -82,7 +82,7 @@ def test_counts_are_plain_integers_in_plain_columns(tmp_path):
 def test_a_file_of_another_layout_is_refused_and_left_alone(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "results.db")) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(ValueError, match=r"another version of paretopick \(layout 99.*--out"):
+    with pytest.raises(ValueError, match=r"another version of paretopick \(layout 99.*name another folder"):
         a_ledger(tmp_path)
 
 

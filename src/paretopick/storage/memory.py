@@ -61,15 +61,15 @@ class MemoryStorage:
             if name in self.names():
                 return None
             self._created += 1
-            row = StoredStudy(self._created, name, json.loads(json.dumps(definition)), time.time())
+            row = StoredStudy(self._created, name, _as_json(definition), time.time())
             self._studies[row.id] = _Kept(row)
-            return row
+            return _copied_row(row)
 
     def find(self, name: str) -> StoredStudy:
         """Returns a study by name."""
         for kept in list(self._studies.values()):
             if kept.row.name == name:
-                return kept.row
+                return _copied_row(kept.row)
         check_study(name, self.names(), self.shown)
         return self.find(name)  # it has just been created
 
@@ -127,7 +127,7 @@ class MemoryTransaction:
             if event.kind == "told" and any(other.kind == "told" for other in self._events_of(event.number)):
                 raise StorageFailed(f"measurement {event.number} is told twice, and must be unique.")
             self.n_events += 1
-            added = _copied(event)._replace(position=self.n_events, at=self.now)
+            added = _copied(event, position=self.n_events, at=self.now)
             self.appended.append(added)
             self._by_number.setdefault(added.number, []).append(added)
 
@@ -195,8 +195,17 @@ class MemoryTransaction:
         return [event for event in found if event.number == number] + self._by_number.get(number, [])
 
 
-def _copied(event: Event) -> Event:
-    """An equal event that shares nothing which could be changed."""
+def _copied_row(row: StoredStudy) -> StoredStudy:
+    return row._replace(definition=_as_json(row.definition))
+
+
+def _copied(event: Event, **fields: Any) -> Event:
+    """An equal event but for some fields, which shares nothing with it that could be changed."""
     measured = None if event.measured is None else list(event.measured)
-    details = None if event.details is None else json.loads(json.dumps(event.details))
-    return event._replace(measured=measured, details=details)
+    details = None if event.details is None else _as_json(event.details)
+    return event._replace(measured=measured, details=details, **fields)
+
+
+def _as_json(value: Mapping[str, Any]) -> Any:
+    """A copy in which everything is as a database would give it back."""
+    return json.loads(json.dumps(value))
