@@ -29,9 +29,9 @@ def command(
         raise InvalidInput("say --budget, or --number: what is to be extended.")
     study = Study.open(name, storage=storage)
     if budget is not None:
-        study.extend_budget(budget)
+        study.extend(budget=budget)
         report(study, f"The budget is {budget} now", as_json)
     elif number is not None:
-        if not study.extend(number, worker=worker, lease=lease or None):
+        if not study.renew(number, worker=worker, lease=lease or None):
             raise InvalidInput(f"measurement {number} is not out with worker {worker!r}; see paretopick status {name}.")
         report(study, f"Measurement {number} has more time", as_json)

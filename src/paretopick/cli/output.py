@@ -28,6 +28,7 @@ from rich.table import Table
 from paretopick._files import write_whole
 from paretopick.errors import InvalidInput
 from paretopick.studies import Study
+from paretopick.studies.views import StudyProgress
 
 PROSE = ("summary", "options")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
@@ -170,10 +171,9 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
 
         def tell(_: Study, sentence: str) -> None:
             nonlocal latest, said
-            state = study.status()
-            if state["round"] != latest and time.monotonic() - said > 0.5:  # apt has a round for every few measurements
-                print(_progress(state), file=sys.stderr, flush=True)
-                latest, said = state["round"], time.monotonic()
+            if time.monotonic() - said > 0.5 and (now := study.progress(guess=True)).round != latest:
+                print(_progress(now), file=sys.stderr, flush=True)
+                latest, said = now.round, time.monotonic()
             if sentence:
                 print(sentence, file=sys.stderr, flush=True)
 
@@ -186,7 +186,7 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task("", total=study.status()["planned"])
+        task = display.add_task("", total=study.progress().planned)
         shown = 0.0
 
         def advance(_: Study, sentence: str) -> None:
@@ -194,17 +194,18 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
             if sentence:
                 display.console.print(sentence, markup=False, highlight=False)
             if sentence or time.monotonic() - shown > 0.1:
-                state = study.status()
+                now = study.progress(guess=True)
                 shown = time.monotonic()
-                display.update(task, completed=state["used"], total=state["planned"], description=_progress(state))
+                display.update(task, completed=now.used, total=now.planned, description=_progress(now))
 
         advance(study, "")
         yield advance
 
 
-def _progress(state: Mapping[str, Any]) -> str:
+def _progress(now: StudyProgress) -> str:
     """Round, who is still in, and who is on the front."""
-    rounds = f"/{state['rounds']}" if state["rounds"] else ""
-    waiting = "" if state["due"] > len(state["out"]) or state["done"] else f", the last {len(state['out'])} are being measured"
-    front = ", ".join(state["pareto"][:6]) + (" ..." if len(state["pareto"]) > 6 else "")
-    return f"round {state['round']}{rounds}, {len(state['active'])} active{waiting}, front: {front or 'unknown yet'}"
+    rounds = f"/{now.rounds}" if now.rounds else ""
+    waiting = "" if now.due > now.out or now.done else f", the last {now.out} are being measured"
+    guess = now.best_guess or ()
+    front = ", ".join(guess[:6]) + (" ..." if len(guess) > 6 else "")
+    return f"round {now.round}{rounds}, {now.active} active{waiting}, front: {front or 'unknown yet'}"

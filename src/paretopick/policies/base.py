@@ -278,8 +278,11 @@ class Policy(ABC):
                 f"widths={widths!r} must be {self.n_objectives} numbers, what each objective is divided by, "
                 "or 0 where it is without noise."
             )
-        told = self._exact & (self._counts > 0)[:, None]
-        self._certain = np.where(row == 0, np.where(told, self._certain, np.nan_to_num(self.means)), 0.0)
+        if (row == 0).any():
+            told = self._exact & (self._counts > 0)[:, None]
+            self._certain = np.where(row == 0, np.where(told, self._certain, np.nan_to_num(self.means)), 0.0)
+        else:
+            self._certain = np.zeros_like(self._certain)
         self._widths = row
 
     def _check_amendable(self, what: str) -> None:

@@ -30,7 +30,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         rehearsals: how often to simulate the same study at the means as measured.
     """
     definition, now = state.definition, state.policy.snapshot()
-    front = _front(state, now)
+    front = set(state.front())
     status = _statuses(state, now, front)
     means = state.means()
     signed = means * definition.signs
@@ -73,14 +73,6 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         notes=(*_notes(state), *_surprises(definition, signed, front, unbeaten)),
         is_part=definition.choice.max_arms is not None,
     )
-
-
-def _front(state: State, now: Snapshot) -> set[int]:
-    """The answer, or the best guess; before every option was measured, those accepted already."""
-    try:
-        return set(state.policy.recommend().tolist())
-    except NotReady:
-        return set(now.accepted)
 
 
 def _statuses(state: State, now: Snapshot, front: set[int]) -> dict[int, str]:

@@ -1,10 +1,8 @@
-"""The rules where work is handed out and results are taken in: the rules of a study, at a moment when nobody else can write."""
+"""Who gets which measurement, and what may be told: the rules of a study, at a moment when nobody else can write."""
 
 from __future__ import annotations
 
 import hashlib
-import heapq
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +42,7 @@ class Rules:
         again += [lease for lease in out if lease.worker != worker and self._is_over(lease)]
         again = [lease._replace(worker=worker, expires=expires) for lease in again[:n]]
         self.transaction.change_leases([lease.number for lease in again], worker=worker, expires=expires)
-        arms = self._next_arms(n - len(again), Counter(lease.arm for lease in out))
+        arms = self._next_arms(n - len(again), out)
         numbers = self.transaction.new_numbers(len(arms))
         asked_in = self.state.policy.round
         new = [Lease(number, arm, asked_in, worker, expires, False) for number, arm in zip(numbers, arms, strict=True)]
@@ -98,7 +96,7 @@ class Rules:
             raise InvalidInput(f"option {name!r} was retired already: {self.state.retired[arm]}")
         self.transaction.append([Event(0, "retired", arm=arm, details={"why": why})])
 
-    def extend_budget(self, budget: int) -> None:
+    def extend(self, budget: int) -> None:
         """Allows more measurements."""
         choice = self.state.definition.choice
         if not choice.extendable:
@@ -162,7 +160,7 @@ class Rules:
         self.transaction.change_leases(mine, expires=expires)
         return mine
 
-    def take_back(self, numbers: Collection[int], worker: str) -> list[int]:
+    def release(self, numbers: Collection[int], worker: str) -> list[int]:
         """Takes measurements, or all, from a worker who will not make them, and returns which."""
         mine = self._with(numbers or {lease.number for lease in self.transaction.leases()}, worker)
         self.transaction.drop_leases(mine)
@@ -198,18 +196,15 @@ class Rules:
                     out.append(lease)
         return out
 
-    def _next_arms(self, n: int, out: Counter[int]) -> list[int]:
+    def _next_arms(self, n: int, out: Sequence[Lease]) -> list[int]:
         """The options that are due and not out, those first of which the most is missing."""
-        missing = [(out[arm] - due, arm) for arm, due in enumerate(self.state.policy.due.tolist()) if due > out[arm]]
-        heapq.heapify(missing)
+        missing = self.state.policy.due
+        for lease in out:
+            missing[lease.arm] -= 1
         arms: list[int] = []
-        while missing and len(arms) < n:
-            rest, arm = missing[0]
+        while len(arms) < n and missing[arm := int(missing.argmax())] > 0:
             arms.append(arm)
-            if rest < -1:
-                heapq.heapreplace(missing, (rest + 1, arm))
-            else:
-                heapq.heappop(missing)
+            missing[arm] -= 1
         return arms
 
     def _check_exact(self, arm: int, row: Sequence[float]) -> None:
