@@ -116,9 +116,8 @@ def _certainty(result: ParetoResult) -> Iterable[str]:
 def _facts(
     definition: Definition, result: ParetoResult, state: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 ) -> Iterable[tuple[str, str]]:
-    goals = {"min": "small is good", "max": "large is good"}
-    for name, goal in definition.metrics.items():
-        yield f"metric {name}", goals[goal] + (", exact" if name in definition.exact else "")
+    for metric in definition.metrics:
+        yield f"metric {metric.name}", metric.direction + (", exact" if metric.exact else "")
     yield "options", f"{len(definition.options):,}"
     yield "measurements", f"{result.used:,} of a budget of {result.budget:,}"
     options = "".join(f", {key}={json.dumps(value)}" for key, value in definition.policy_options.items())
@@ -149,7 +148,7 @@ def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events
     told = {row["number"]: row for row in rows}
     bad = [event for event in events if event.kind in ("failed", "voided", "retired")]
     if bad:
-        yield ("what", "option", "round", *definition.metrics, "why", "worker", "when")
+        yield ("what", "option", "round", *definition.goals, "why", "worker", "when")
     for event in bad:
         option = definition.options[event.arm or 0]
         why = str((event.details or {}).get("why", ""))
@@ -157,7 +156,7 @@ def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events
             yield ("option retired", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
             continue
         row = told[event.number]
-        values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.metrics)
+        values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.goals)
         place = "" if row["round"] is None else str(row["round"])
         what = f"measurement {event.number} {event.kind}"
         yield (what, option, place, *values, why, event.worker or row["worker"] or "", _time(event.at))
@@ -168,16 +167,16 @@ def repeat(name: str, definition: Definition, budget: int) -> str:
     if definition.command:
         return f"{_toml(name, definition, budget)}\n\n# saved as study.toml:\n# paretopick run study.toml"
     if not definition.settings[0] and not any(
-        re.search(r"[,:=\[\]{}]", text) for text in (*definition.options, *definition.metrics)
+        re.search(r"[,:=\[\]{}]", text) for text in (*definition.options, *definition.goals)
     ):
         return _create(name, definition, budget)
     given: dict[str, Any] = {
         "options": dict(zip(definition.options, definition.settings, strict=True))
         if definition.settings[0]
         else list(definition.options),
-        "metrics": dict(definition.metrics),
+        "metrics": dict(definition.goals),
         "budget": budget,
-        "policy": (definition.policy, definition.policy_options),
+        "policy": (definition.policy, dict(definition.policy_options)),
         "scale": definition.scale,
         "exact": list(definition.exact),
     }
@@ -187,8 +186,7 @@ def repeat(name: str, definition: Definition, budget: int) -> str:
 
 def _create(name: str, definition: Definition, budget: int) -> str:
     """The command that creates a study."""
-    metrics = ",".join(f"{metric}:{goal}" for metric, goal in definition.metrics.items())
-    options = ",".join(f"{key}={json.dumps(value)}" for key, value in definition.policy_options.items())
+    metrics = ",".join(f"{metric}:{goal}" for metric, goal in definition.goals.items())
     words = [
         "paretopick",
         "create",
@@ -200,7 +198,7 @@ def _create(name: str, definition: Definition, budget: int) -> str:
         "--budget",
         str(budget),
     ]
-    words += ["--policy", f"{definition.policy}:{options}" if options else definition.policy]
+    words += ["--policy", definition.choice.text]
     words += ["--exact", ",".join(definition.exact)] if definition.exact else []
     if isinstance(definition.scale, Mapping):
         words += ["--scale", ",".join(f"{metric}={width!r}" for metric, width in definition.scale.items())]
@@ -213,13 +211,12 @@ def _toml(name: str, definition: Definition, budget: int) -> str:
     """The file of a study; JSON's texts, numbers and lists are TOML's too."""
     words = definition.command
     shell = len(words) == 1 and bool(re.search(r"\s", words[0]))
-    policy = {"name": definition.policy, **definition.policy_options}
-    lines = [f"name = {_value(name)}", f"budget = {budget}", f"policy = {_value(policy)}"]
+    lines = [f"name = {_value(name)}", f"budget = {budget}", f"policy = {_value(definition.choice.to_dict())}"]
     lines.append(f"command = {_value(words[0] if shell else list(words))}")
     lines += ["shell = true"] * shell
     lines += [f"exact = {_value(list(definition.exact))}"] if definition.exact else []
     lines += [f"scale = {_value(definition.scale)}"] if definition.scale != "noise" else []
-    lines += ["", "[metrics]", *(f"{_value(metric)} = {_value(goal)}" for metric, goal in definition.metrics.items())]
+    lines += ["", "[metrics]", *(f"{_value(metric)} = {_value(goal)}" for metric, goal in definition.goals.items())]
     lines += ["", "[options]"]
     lines += [f"{_value(option)} = {_value(row)}" for option, row in zip(definition.options, definition.settings, strict=True)]
     return "\n".join(lines)

@@ -90,7 +90,7 @@ def test_status_and_result_show_where_a_study_stands(folder):
     assert re.search(r"^second\s+0\s+9\s+2\s+2\s+no", listed, re.MULTILINE)
     assert "There are no studies yet" in succeed("status", "--storage", "other.db", cwd=folder)
     assert not (folder / "other.db").exists()
-    assert "Best guess so far: nobody yet" in succeed("result", "boosters", cwd=folder)
+    assert "Best guess so far: none yet" in succeed("result", "boosters", cwd=folder)
 
 
 def test_the_storage_is_an_option_or_a_variable(tmp_path, server, monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.text import Text
 
 from paretopick import Certainty, OptionResult, ParetoResult
+from paretopick.metrics import check_metrics
 
 
 def option_result(option, status, means, errors=(), *, interval=None, probability=None, measurements=5, left=None):
@@ -32,8 +33,7 @@ def result(options, metrics, *, correlation=None, done=True, pareto=None, rounds
         options=tuple(options),
         certainty=Certainty(None, None, 0, ""),
         rehearsal=None,
-        metrics=metrics,
-        exact=(),
+        metric_records=check_metrics(metrics),
         correlation=correlation,
         policy="ege-sr",
         budget=100,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
+from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
 from paretopick.studies.result import joined
 
@@ -159,12 +160,12 @@ class Plan:
 
 def wrong(curve: ErrorCurve) -> IntArray:
     """How many runs of a curve were wrong; where some options are enough, how many did not find these."""
-    return curve.relaxed_losses if "max_arms" in curve.options else curve.errors
+    return curve.relaxed_losses
 
 
 def limits_of(curve: ErrorCurve) -> FloatArray:
     """The 95% intervals of that."""
-    return curve.interval(of="relaxed_losses" if "max_arms" in curve.options else "errors")
+    return curve.interval(of="relaxed_losses")
 
 
 def crossing(curve: ErrorCurve, target: float) -> float:
@@ -211,6 +212,7 @@ def interval(limits: Sequence[float]) -> str:
 
 def in_rounds(curve: ErrorCurve, rounds: float) -> str:
     """How often measurements have to be waited for, in words."""
-    if curve.policy == "apt" and curve.options.get("batch", 1) == 1:
+    choice = PolicyChoice(curve.policy, curve.options)
+    if choice.stepwise and choice.batch == 1:
         return "each chosen after the one before"
     return f"in {rounds:.0f} {'round' if round(rounds) == 1 else 'rounds'}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from paretopick._arrays import check_choice, check_flag, check_integer, check_real
 from paretopick.errors import InvalidInput, MissingFile
+from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies.commands import Command
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.tables import read_options
@@ -43,7 +44,7 @@ class StudyFile:
         """Returns what measures an option."""
         return Command(
             self.command,
-            metrics=self.definition.metrics,
+            metrics=self.definition.goals,
             settings=self.definition.settings[0],
             timeout=self.timeout if timeout is None else timeout,
             shell=self.shell,
@@ -78,13 +79,12 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
     if missing:
         raise InvalidInput(f"there is no {missing[0]!r}; a study file needs {', '.join(map(repr, NEEDED))}.")
     options = record["options"]
-    policy = record.get("policy", "ege-sr")
     shell = check_flag(record.get("shell", False), "shell")
     definition = define(
         options=read_options(path.parent / options) if isinstance(options, str) else options,
         metrics=record["metrics"],
         budget=record["budget"],
-        policy=_policy(policy),
+        policy=record.get("policy", DEFAULT_POLICY),
         scale=record.get("scale", "noise"),
         exact=record.get("exact", ()),
     )
@@ -98,14 +98,6 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         retries=check_integer(record["retries"], "retries", minimum=0) if "retries" in record else None,
         workers=check_integer(record["workers"], "workers", minimum=1) if "workers" in record else None,
     )
-
-
-def _policy(value: Any) -> tuple[str, dict[str, Any]]:
-    """A name, or a table with the name and the options of the policy."""
-    if isinstance(value, Mapping):
-        options = dict(value)
-        return options.pop("name", None), options
-    return value, {}
 
 
 def _words(command: Any, shell: bool) -> tuple[str, ...]:

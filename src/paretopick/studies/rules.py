@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paretopick._arrays import check_budget, check_real
 from paretopick.errors import AlreadyTold, InvalidInput, NotDue
 from paretopick.events import Event, Lease
+from paretopick.policies import policies_with
 from paretopick.studies.state import State
 
 if TYPE_CHECKING:
@@ -97,12 +98,12 @@ class Rules:
 
     def extend(self, budget: int) -> None:
         """Allows more measurements."""
-        policy = self.state.definition.policy
-        if policy != "apt":
+        choice = self.state.definition.choice
+        if not choice.extendable:
             raise InvalidInput(
-                f"the rounds of {policy} are planned for the budget of {self.state.budget}; "
-                "only a study with apt can be given more later. Create a new study with the larger budget and import the export "
-                "of this one: its measurements then count."
+                f"the rounds of {choice.name} are planned for the budget of {self.state.budget}; only a study with "
+                f"{', '.join(policies_with('extendable'))} can be given more later. Create a new study with the larger budget "
+                "and import the export of this one: its measurements then count."
             )
         if check_budget(budget) < self.state.budget:
             raise InvalidInput(f"budget={budget} is less than the {self.state.budget} that the study has already.")
@@ -209,18 +210,18 @@ class Rules:
     def _check_exact(self, arm: int, row: Sequence[float]) -> None:
         """Refuses another value of an exact metric than before."""
         definition = self.state.definition
-        for metric, name in enumerate(definition.metrics):
-            if name in definition.exact:
-                before = self.state.exact_value(arm, metric)
-                before = self._exact_values.setdefault((arm, metric), row[metric] if before is None else before)
-                if row[metric] != before:
+        for i, metric in enumerate(definition.metrics):
+            if metric.exact:
+                before = self.state.exact_value(arm, i)
+                before = self._exact_values.setdefault((arm, i), row[i] if before is None else before)
+                if row[i] != before:
                     raise InvalidInput(
-                        f"metric {name!r} of {definition.options[arm]!r} is {row[metric]:.15g} and was {before:.15g} before; "
+                        f"metric {metric.name!r} of {definition.options[arm]!r} is {row[i]:.15g} and was {before:.15g} before; "
                         "an exact metric never changes, so one of them is wrong, or the metric is not exact."
                     )
 
     def _named(self, row: Sequence[float]) -> Iterable[tuple[str, float]]:
-        return zip(self.state.definition.metrics, row, strict=True)
+        return zip(self.state.definition.goals, row, strict=True)
 
     def _past(self, number: int) -> list[Event]:
         """What happened to a measurement that is not out; refuses numbers that never were."""

@@ -15,10 +15,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from paretopick._arrays import check_integer
+from paretopick._arrays import check_integer, check_name
 from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
+from paretopick.metrics import MetricsGiven
+from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
 from paretopick.storage import StorageChoice, open_storage
-from paretopick.studies.definition import Definition, PolicyChoice, Scale, check_name, define
+from paretopick.studies.definition import Definition, Scale, define
 from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.study import Measurement, Study
@@ -39,7 +41,7 @@ Watch = Callable[[Study, str], None]
 def identify(
     measure: Callable[[Any], Mapping[str, Any] | Iterable[Any]],
     options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
-    metrics: Mapping[str, str],
+    metrics: MetricsGiven,
     budget: int,
     *,
     workers: int | Executor = 1,
@@ -47,7 +49,7 @@ def identify(
     retries: int = RETRIES,
     storage: StorageChoice = None,
     name: str | None = None,
-    policy: PolicyChoice = "ege-sr",
+    policy: PolicyGiven = DEFAULT_POLICY,
     scale: Scale = "noise",
     exact: Iterable[str] = (),
     watch: Watch | None = None,
@@ -58,7 +60,7 @@ def identify(
         measure: called with an option as it was given, of a mapping with its name; returns a mapping from metrics to values, or
             values in their order. What it raises is a failed measurement, which is made again.
         options: names or numbers, a mapping from names to settings, or rows with an ``option``.
-        metrics: name to "min" or "max".
+        metrics: name to "min" or "max", or a list of ``pp.Metric``.
         budget: the most measurements that count.
         workers: how many measure at the same time, in threads; or an executor. Metrics that are times suffer from company.
         processes: use processes instead of threads.
@@ -66,7 +68,8 @@ def identify(
         storage: a database, as for ``Study.create``, in which the study is kept, so that the same call goes on after a crash; by
             default it is kept in memory.
         name: of the study in the database; "study" by default.
-        policy: as for ``Study.create``, as are ``scale`` and ``exact``. With several workers ``apt`` hands out as many at a time.
+        policy: as for ``Study.create``, as are ``scale`` and ``exact``. With several workers a policy that takes
+            ``batch`` hands out as many at a time.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
     Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
@@ -101,26 +104,28 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice, *,
 
     Args:
         name: of the study.
-        definition: what it is about. ``apt`` goes on with a budget that is larger than before.
+        definition: what it is about. An extendable policy goes on with a budget that is larger than before.
         storage: as for ``Study.create``.
-        batch: of a new study with ``apt``, if its definition does not say.
+        batch: of a new study whose policy takes one, if its definition does not say.
     """
     database = open_storage(storage)
     check_name(name, "study")
-    grows, says_batch = definition.policy == "apt", "batch" in definition.policy_options
-    if grows and not says_batch:
-        definition = replace(definition, policy_options={**definition.policy_options, "batch": max(batch, 1)})
+    grows, says_batch = definition.choice.extendable, "batch" in definition.policy_options
+    definition = replace(definition, choice=definition.choice.with_default(batch=max(batch, 1)))
     stored = database.create(name, definition.to_dict())
     if stored is not None:
         return Study(database, stored)
     study = Study(database, database.find(name))
     wanted = definition
-    if grows and study.definition.policy == "apt":
-        options = wanted.policy_options if says_batch else study.definition.policy_options
-        wanted = replace(wanted, budget=study.definition.budget, policy_options=options)
+    if grows and study.definition.policy == wanted.policy:
+        choice = wanted.choice if says_batch else study.definition.choice
+        wanted = replace(wanted, budget=study.definition.budget, choice=choice)
     if differences := study.definition.differences(wanted):
         planned = definition.budget != study.definition.budget and not grows
-        hint = " Rounds are planned for their budget, which only apt can extend; an export of the old study can be imported."
+        hint = (
+            f" Rounds are planned for their budget, which only {', '.join(policies_with('extendable'))} can extend; an export of "
+            "the old study can be imported."
+        )
         raise InvalidInput(
             f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
             f"Choose another name, or delete the other one.{hint if planned else ''}"

@@ -278,12 +278,9 @@ class State:
 
     def widths(self) -> FloatArray:
         """Returns what metrics are divided by, 0 where they are exact."""
-        definition = self.definition
-        if isinstance(definition.scale, Mapping):
-            widths = np.array([definition.scale.get(name, 0.0) for name in definition.metrics])
-        else:
-            widths = np.ones(len(definition.metrics)) if definition.scale == "raw" else self._noise_or_a_guess()
-        return np.where(definition.is_exact, 0.0, widths)
+        metrics = self.definition.metrics
+        units = self._noise_or_a_guess() if self.definition.scale == "noise" else np.ones(len(metrics))
+        return np.array([metric.divisor(float(unit)) for metric, unit in zip(metrics, units, strict=True)])
 
     def copy(self) -> State:
         """Returns an equal state, which goes its own way; it cannot take back what was told before."""

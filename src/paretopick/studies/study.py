@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import FloatArray, check_integer, check_real
+from paretopick._arrays import FloatArray, check_integer, check_name, check_real
 from paretopick.errors import InvalidInput, MissingFile, NotReady
 from paretopick.events import Event
+from paretopick.metrics import MetricsGiven
+from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, open_storage
 from paretopick.studies.answer import result_of
-from paretopick.studies.definition import Definition, PolicyChoice, Scale, Values, check_name, define
+from paretopick.studies.definition import Definition, Scale, Values, define
 from paretopick.studies.live import LiveState
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.state import State
@@ -70,9 +72,9 @@ class Study:
         name: str,
         *,
         options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
-        metrics: Mapping[str, str],
+        metrics: MetricsGiven,
         budget: int,
-        policy: PolicyChoice = "ege-sr",
+        policy: PolicyGiven = DEFAULT_POLICY,
         scale: Scale = "noise",
         exact: Iterable[str] = (),
         storage: StorageChoice = None,
@@ -82,7 +84,7 @@ class Study:
         Args:
             name: under which it is opened again.
             options: names, or a mapping from names to settings (``{"zlib 9": {"level": 9}}``), or rows with an ``option``.
-            metrics: name to "min" or "max".
+            metrics: name to "min" or "max", or a list of ``pp.Metric``.
             budget: the most measurements that may count; it is never exceeded.
             policy: "ege-sr", "apt" or another, or with options ``("apt", {"batch": 8})``. Rounds spend all of the budget that
                 they can divide, unless ``spend="printed"`` is among the options.
@@ -127,7 +129,7 @@ class Study:
     @property
     def metrics(self) -> Mapping[str, str]:
         """The metrics and their goals."""
-        return self.definition.metrics
+        return self.definition.goals
 
     @property
     def budget(self) -> int:

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from paretopick._arrays import check_name
 from paretopick.errors import InvalidInput, MissingFile
-from paretopick.studies.definition import LARGEST_VALUE, check_name
+from paretopick.metrics import LARGEST_VALUE
 from paretopick.studies.study import Measurement, Study
 
 FORMATS = ("csv", "json", "parquet")

@@ -42,18 +42,13 @@ def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProg
         planned=moment.pulls_used + (moment.pulls_left or 0),
         budget=state.budget,
         round=moment.round,
-        rounds=_rounds(state),
+        rounds=policy.n_rounds,
         active=len(moment.active),
         due=int(policy.due.sum()),
         out=sum(not lease.withdrawn for lease in leases),
         done=moment.done,
         best_guess=tuple(names[arm] for arm in state.front()) if guess else None,
     )
-
-
-def _rounds(state: State) -> int | None:
-    schedule = getattr(state.policy, "schedule", None)
-    return None if schedule is None else int(schedule.n_rounds)
 
 
 def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dict[str, Any]:
@@ -63,13 +58,13 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
     names = definition.options
     return {
         "policy": definition.policy,
-        "policy_options": definition.policy_options,
-        "metrics": dict(definition.metrics),
+        "policy_options": dict(definition.policy_options),
+        "metrics": dict(definition.goals),
         "exact": list(definition.exact),
         "options": len(names),
         "done": moment.done,
         "round": moment.round,
-        "rounds": _rounds(state),
+        "rounds": policy.n_rounds,
         "used": moment.pulls_used,
         "planned": moment.pulls_used + (moment.pulls_left or 0),
         "budget": state.budget,
@@ -104,7 +99,7 @@ def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[s
                 "number": event.number,
                 "option": definition.options[event.arm or 0],
                 "round": event.round,
-                **dict(zip(definition.metrics, values, strict=True)),
+                **dict(zip(definition.goals, values, strict=True)),
                 "status": event.kind,
                 "why": None,
                 "worker": event.worker,
