@@ -229,7 +229,7 @@ def test_a_retired_option_is_never_asked_again_and_not_in_the_answer(storage):
     result = study.result()
     assert result.pareto == ("b", "d")
     assert "'a' was retired: no longer made" in result.notes
-    assert "1 more made than asked for: kept, and counted if their options become due." in result.notes
+    assert "1 measurement more than asked for: kept, and counted if their options become due." in result.notes
     assert result.options[0].status == "retired"
     with pytest.raises(pp.InvalidInput, match="'a' was retired already: no longer made"):
         study.retire("a", "again")
@@ -273,7 +273,7 @@ def test_measurements_made_before_count(storage):
     numbers = study.add(before)
     assert numbers == list(range(1, 2 * per_option + 5))
     assert study.used == 2 * per_option  # two of each wait for the next round
-    assert "4 more made than asked for: kept, and counted if their options become due." in study.result().notes
+    assert "4 measurements more than asked for: kept, and counted if their options become due." in study.result().notes
     assert {todo.option for todo in study.ask(1000)} == {"c", "d"}
     asked = 2 * per_option
     for todo in study.ask(1000):

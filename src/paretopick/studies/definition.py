@@ -43,7 +43,13 @@ class Definition:
     compared_in: str
     """In units of what metrics without a width of their own are compared: "noise", or "raw" for as they are."""
     command: tuple[str, ...] = ()
-    """What ``paretopick run`` measured with when the study was created; to be repaired, it may change."""
+    """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next three."""
+    shell: bool = False
+    """Whether a shell reads the command."""
+    timeout: float | None = None
+    """Seconds after which a measurement is stopped."""
+    folder: str | None = None
+    """In which the command runs."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns JSON values, of which ``Definition.from_dict`` makes an equal definition; databases hold them."""
@@ -57,6 +63,9 @@ class Definition:
             "policy_options": dict(self.policy_options),
             "scale": self.scale if isinstance(self.scale, str) else dict(self.scale),
             "command": list(self.command),
+            "shell": self.shell,
+            "timeout": self.timeout,
+            "folder": self.folder,
         }
 
     @classmethod
@@ -72,6 +81,9 @@ class Definition:
             choice=PolicyChoice(record["policy"], record["policy_options"]),
             compared_in=compared_in,
             command=tuple(record.get("command", ())),
+            shell=record.get("shell", False),
+            timeout=record.get("timeout"),
+            folder=record.get("folder"),
         )
 
     @cached_property
@@ -141,7 +153,8 @@ class Definition:
         mine, others = self.to_dict(), other.to_dict()
         for record in (mine, others):
             record["metrics"] = list(record["metrics"].items())  # values may come in their order, so it matters
-            del record["command"]
+            for key in ("command", "shell", "timeout", "folder"):
+                del record[key]
         return [f"{key} is {_short(mine[key])} there and {_short(others[key])} here" for key in mine if mine[key] != others[key]]
 
 
