@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from paretopick._words import quoted, short
 from paretopick.errors import InvalidInput, UnknownName
 
 LARGEST_BUDGET = 2**53
@@ -115,7 +116,7 @@ def check_choice(value: Any, choices: Iterable[str], kind: str) -> str:
         near = difflib.get_close_matches(value.lower(), known, n=1)
         if near:
             raise UnknownName(f"no {kind} named {value!r}; did you mean {near[0]!r}?")
-    raise UnknownName(f"no {kind} named {value!r}; there is {', '.join(map(repr, known)) or 'none'}.")
+    raise UnknownName(f"no {kind} named {value!r}; there is {quoted(known) or 'none'}.")
 
 
 def check_table(
@@ -161,7 +162,7 @@ def check_arms(value: ArrayLike, name: str, n_arms: int) -> IntArray:
         return np.empty(0, dtype=np.int64)
     if arms.ndim != 1 or arms.dtype.kind not in "iu":
         raise InvalidInput(
-            f"{name}={_shortened(value)} ({arms.dtype} of shape {arms.shape}) is not a list of whole arm numbers, such as [0, 2]."
+            f"{name}={short(value)} ({arms.dtype} of shape {arms.shape}) is not a list of whole arm numbers, such as [0, 2]."
         )
     outside = (arms < 0) | (arms >= n_arms)
     if outside.any():
@@ -169,11 +170,6 @@ def check_arms(value: ArrayLike, name: str, n_arms: int) -> IntArray:
             f"{name} has arm {arms[outside][0]} (position {np.argmax(outside)}); arms are numbered 0 to {n_arms - 1}."
         )
     return arms.astype(np.int64)
-
-
-def _shortened(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
