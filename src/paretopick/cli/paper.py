@@ -11,7 +11,8 @@ import typer
 
 from paretopick._arrays import check_integer
 from paretopick.cli.arguments import Data, Json, Seed
-from paretopick.cli.output import print_json, print_table, work_bar
+from paretopick.cli.output import print_json, print_table
+from paretopick.cli.progress import work_bar
 
 NAME = "paper"
 EXAMPLE = "paretopick paper unique-dominator best-arm --runs 500"

@@ -49,7 +49,13 @@ class Definition:
     policy_options: dict[str, Any]
     scale: str | dict[str, float]
     command: tuple[str, ...] = ()
-    """What ``paretopick run`` measured with when the study was created; to be repaired, it may change."""
+    """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next three."""
+    shell: bool = False
+    """Whether a shell reads the command."""
+    timeout: float | None = None
+    """Seconds after which a measurement is stopped."""
+    folder: str | None = None
+    """In which the command runs."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns JSON values, of which ``Definition.from_dict`` makes an equal definition."""
@@ -125,7 +131,8 @@ class Definition:
         mine, others = self.to_dict(), other.to_dict()
         for record in (mine, others):
             record["metrics"] = list(record["metrics"].items())  # values may come in their order, so it matters
-            del record["command"]
+            for key in ("command", "shell", "timeout", "folder"):
+                del record[key]
         return [f"{key} is {_short(mine[key])} there and {_short(others[key])} here" for key in mine if mine[key] != others[key]]
 
 
