@@ -58,7 +58,9 @@ def print_table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
             table.add_column(column.name, justify=column.justify, no_wrap=not column.prose, min_width=column.width)
         for row in zip(*(column.cells for column in shown), strict=True):
             table.add_row(*row)
-        console.size = ConsoleDimensions(max(width, _width(shown)), console.height)  # a dumb terminal would ignore the width alone
+        console.size = ConsoleDimensions(
+            max(width, _width(shown)), console.height
+        )  # a dumb terminal would ignore the width alone
         console.print(table)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick.cli.arguments import Data, Json, Seed
+from paretopick.cli.arguments import Data, Json, Seed, Workers
 from paretopick.cli.output import print_json, print_table
 from paretopick.cli.progress import work_bar
 
@@ -19,11 +19,18 @@ EXAMPLE = "paretopick paper unique-dominator best-arm --runs 500"
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(help="Of figures and tables, see --list; by default all of them.")] = None,
-    runs: Annotated[int, typer.Option(help="Per point; runs that were made before count.")] = 4000,
-    out: Annotated[Path, typer.Option(help="The folder of the results; made if it is not there.")] = Path("paper-results"),
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAMES", help="The names of figures and tables, see --list.  [default: all of them]", show_default=False
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option(help="How many runs each point rests on; those that were made before count.")] = 4000,
+    out: Annotated[Path, typer.Option(help="The folder of the results, which is made if it is not there.")] = Path(
+        "paper-results"
+    ),
     data: Data = None,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one for each core.")] = None,
+    workers: Workers = None,
     seed: Seed = 0,
     listed: Annotated[bool, typer.Option("--list", help="Say what there is, and run nothing.")] = False,
     as_json: Json = False,
