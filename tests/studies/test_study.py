@@ -489,7 +489,7 @@ def test_results_before_the_end_say_what_is_known(storage):
     assert (first.done, first.pareto, first.used) == (False, (), 0)
     assert {row.status for row in first.options} == {"undecided"}
     assert first.options[0].means == {"quality": None, "cost": None}
-    assert "Best guess so far: nobody yet (0 of 60 measurements used)." in str(first)
+    assert "Best guess so far: none yet (0 of 60 measurements used)." in str(first)
     for todo in study.ask(4):
         study.tell(todo.number, TRUTH[todo.option])
     guess = study.result()
@@ -564,7 +564,7 @@ def test_an_option_that_nobody_dominates_any_more_is_named(storage):
     assert study.result().pareto == ("a",)
     study.retire("a", "not available")
     assert study.result().pareto == ()
-    assert str(study.result()).startswith("Pareto-optimal: nobody (")
+    assert str(study.result()).startswith("Pareto-optimal: none (")
     result = study.result()
     named = [note for note in result.notes if "dominates it" in note]
     assert named == [

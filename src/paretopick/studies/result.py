@@ -191,7 +191,7 @@ class ParetoResult:
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
     def __str__(self) -> str:
-        front = ", ".join(_clear(self.pareto)) or ("nobody" if self.done else "nobody yet")
+        front = ", ".join(_clear(self.pareto)) or ("none" if self.done else "none yet")
         state = "Pareto-optimal" if self.done else "Best guess so far"
         text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
         if self.certainty.probability is None:
