@@ -207,7 +207,7 @@ def test_beyond_the_budgets_shown_the_best_policy_is_looked_at(bandit):
 @pytest.mark.parametrize(
     "given, message",
     [
-        ({"metrics": {"m": "maximize"}}, "has the goal 'maximize'"),
+        ({"metrics": {"m": "most"}}, "has the goal 'most'"),
         ({"metrics": {"m": "max"}, "exact": "m"}, "metric 'm' is said to be exact, and option 'a' has 1 and 2"),
         ({"metrics": {"m": "max"}, "exact": ["prize"]}, "no metric named 'prize'"),
         ({"metrics": ["m"]}, "must say which metrics have which goals"),

@@ -18,6 +18,7 @@ from paretopick.errors import (
     UnknownName,
 )
 from paretopick.instances import INSTANCES, instance, read_instance
+from paretopick.metrics import Metric
 from paretopick.planning import Pilot, Plan, plan
 from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
@@ -39,6 +40,9 @@ from paretopick.theory.losses import (
 
 __version__ = _version("paretopick")
 
+OptionVerdict = OptionResult
+"""The name of the first release, for programs that use it."""
+
 __all__ = [
     "INSTANCES",
     "POLICIES",
@@ -53,10 +57,12 @@ __all__ = [
     "InvalidInput",
     "Measurement",
     "MeasuringFailed",
+    "Metric",
     "MissingFile",
     "NotDue",
     "NotReady",
     "OptionResult",
+    "OptionVerdict",
     "ParetoResult",
     "ParetopickError",
     "Pilot",

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from paretopick._words import quoted, short
+from paretopick._words import quoted, short, with_article
 from paretopick.errors import InvalidInput, UnknownName
 
 LARGEST_BUDGET = 2**53
@@ -117,6 +117,21 @@ def check_choice(value: Any, choices: Iterable[str], kind: str) -> str:
         if near:
             raise UnknownName(f"no {kind} named {value!r}; did you mean {near[0]!r}?")
     raise UnknownName(f"no {kind} named {value!r}; there is {quoted(known) or 'none'}.")
+
+
+def check_name(name: Any, kind: str) -> str:
+    """Returns the name of a study, option, metric or worker: any text that databases can hold."""
+    a_kind = with_article(kind)
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInput(f"{name!r} cannot be the name of {a_kind}; give it a text that is not empty.")
+    if len(name) > 1000:
+        raise InvalidInput(f"the name of {a_kind} has {len(name)} characters ({name[:20]!r}...); 1000 are the most.")
+    if name != name.strip():
+        raise InvalidInput(f"{name!r} cannot be the name of {a_kind}: it has blanks at its ends.")
+    if not name.isprintable():
+        bad = next(character for character in name if not character.isprintable())
+        raise InvalidInput(f"{name!r} cannot be the name of {a_kind}: {bad!r} cannot be printed.")
+    return name
 
 
 def check_table(

@@ -119,9 +119,8 @@ def _certainty(result: ParetoResult) -> Iterable[str]:
 def _facts(
     definition: Definition, result: ParetoResult, state: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 ) -> Iterable[tuple[str, str]]:
-    goals = {"min": "small is good", "max": "large is good"}
-    for name, goal in definition.metrics.items():
-        yield f"metric {name}", goals[goal] + (", exact" if name in definition.exact else "")
+    for metric in definition.metrics:
+        yield f"metric {metric.name}", metric.direction + (", exact" if metric.exact else "")
     yield "options", f"{len(definition.options):,}"
     yield "measurements", f"{result.used:,} of a budget of {result.budget:,}"
     options = "".join(f", {key}={json.dumps(value)}" for key, value in definition.policy_options.items())
@@ -151,7 +150,7 @@ def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events
     told = {row["number"]: row for row in rows}
     bad = [event for event in events if event.kind in ("failed", "voided", "retired")]
     if bad:
-        yield ("what", "option", "round", *definition.metrics, "why", "worker", "when")
+        yield ("what", "option", "round", *definition.goals, "why", "worker", "when")
     for event in bad:
         option = definition.options[event.arm or 0]
         why = str((event.details or {}).get("why", ""))
@@ -159,7 +158,7 @@ def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events
             yield ("option retired", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
             continue
         row = told[event.number]
-        values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.metrics)
+        values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.goals)
         place = "" if row["round"] is None else str(row["round"])
         what = f"measurement {event.number} {event.kind}"
         yield (what, option, place, *values, why, event.worker or row["worker"] or "", _time(event.at))

@@ -1,7 +1,10 @@
 """The results database keeps counts, whole pieces only, and never the same run twice."""
 
 import contextlib
+import json
+import shutil
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from paretopick.paper.series import Series
 from paretopick.simulation.results import TALLIES
 from support.paper_results import a_ledger, counted
 
+DATA = Path(__file__).parents[1] / "data" / "release-0.1"
 BANDIT = pp.instance("unique-dominator")
 SERIES = Series(BANDIT, "ege-sr", {}, (100, 200))
 
@@ -82,7 +86,7 @@ def test_counts_are_plain_integers_in_plain_columns(tmp_path):
 def test_a_file_of_another_layout_is_refused_and_left_alone(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "results.db")) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(ValueError, match=r"another version of paretopick \(layout 99.*--out"):
+    with pytest.raises(ValueError, match=r"another version of paretopick \(layout 99.*name another folder"):
         a_ledger(tmp_path)
 
 
@@ -91,3 +95,24 @@ def test_something_that_is_no_database_is_refused(tmp_path):
     with pytest.raises(OSError, match=r"results\.db cannot be used: file is not a database"):
         a_ledger(tmp_path)
     assert (tmp_path / "results.db").read_text().startswith("this is a shopping list")
+
+
+def test_a_file_of_the_release_before_is_read_and_added_to(tmp_path, monkeypatch):
+    monkeypatch.setattr("paretopick.paper.series.__version__", "0.1.0")  # runs of other versions are not counted
+    shutil.copy(DATA / "results.db", tmp_path / "results.db")
+    for name, expected in json.loads((DATA / "results.json").read_text()).items():
+        seed, policy = name.split()
+        ledger = a_ledger(tmp_path, seed=int(seed))
+        series = Series(BANDIT, policy, {"n_rounds": 2} if policy == "ege-gg" else {}, (100, 200))
+        found = {str(T): [p.runs, p.curve.errors[0], p.curve.pulls[0]] for T, p in ledger.points(series).items()}
+        assert found == expected
+        assert not ledger.add(series, counted(series, last=50), 1)
+        assert ledger.add(series, counted(series, first=40, last=50, errors=3), 1)
+        assert [point.runs for point in ledger.points(series).values()] == [50, 50]
+    assert ledger.other_seeds() == [0]
+    assert ledger.instances() == {"unique-dominator"}
+
+
+def test_nothing_but_the_file_is_left_behind(tmp_path):
+    a_ledger(tmp_path).add(SERIES, counted(SERIES), 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["results.db"]

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 import paretopick as pp
 from paretopick import plots
 from paretopick.errors import InvalidInput
-from support.example_results import many, result, verdict
+from support.example_results import many, option_result, result
 
 GOALS = [dict(zip("xy", goals, strict=True)) for goals in itertools.product(("min", "max"), repeat=2)]
 
@@ -70,13 +70,13 @@ def test_an_exact_metric_leaves_a_line_and_two_of_them_a_point():
 
 def test_the_record_says_what_the_result_says():
     options = [
-        verdict("slow", "dominated", {"s": 9.0, "q": 0.5}, (0.1, 0.2)),
-        verdict("gone", "retired", {"s": 5.0, "q": 0.9}),
-        verdict("likely", "pareto", {"s": 2.0, "q": 0.8}, (0.1, 0.2), probability=0.7),
-        verdict("sure", "pareto", {"s": 1.0, "q": 0.6}, (0.1, 0.2), probability=0.9),
-        verdict("new", "undecided", {"s": None, "q": None}, measurements=0),
-        verdict("open", "undecided", {"s": 4.0, "q": 0.7}, (0.1, 0.2)),
-        verdict("guessed", "undecided", {"s": 0.5, "q": 0.1}, (0.1, 0.2)),
+        option_result("slow", "dominated", {"s": 9.0, "q": 0.5}, (0.1, 0.2)),
+        option_result("gone", "retired", {"s": 5.0, "q": 0.9}),
+        option_result("likely", "pareto", {"s": 2.0, "q": 0.8}, (0.1, 0.2), probability=0.7),
+        option_result("sure", "pareto", {"s": 1.0, "q": 0.6}, (0.1, 0.2), probability=0.9),
+        option_result("new", "undecided", {"s": None, "q": None}, measurements=0),
+        option_result("open", "undecided", {"s": 4.0, "q": 0.7}, (0.1, 0.2)),
+        option_result("guessed", "undecided", {"s": 0.5, "q": 0.1}, (0.1, 0.2)),
     ]
     made = result(
         options, {"s": "min", "q": "max"}, pareto=("sure", "likely", "guessed"), correlation=((1, 0.5), (0.5, 1)), done=False
@@ -111,10 +111,11 @@ def test_among_many_options_only_those_that_may_be_optimal_are_named():
     names, chances = ["likely", "unlikely"], (0.4, 0.001)
     metrics = {"x": "max", "y": "max"}
     undecided = [
-        verdict(name, "undecided", {"x": 1.0, "y": 1.0}, probability=chance) for name, chance in zip(names, chances, strict=True)
+        option_result(name, "undecided", {"x": 1.0, "y": 1.0}, probability=chance)
+        for name, chance in zip(names, chances, strict=True)
     ]
-    rest = [verdict(f"option {i}", "dominated", {"x": 0.0, "y": float(i)}) for i in range(40)]
-    best = [verdict("best", "pareto", {"x": 2.0, "y": 2.0})]
+    rest = [option_result(f"option {i}", "dominated", {"x": 0.0, "y": float(i)}) for i in range(40)]
+    best = [option_result("best", "pareto", {"x": 2.0, "y": 2.0})]
     record = plots.FrontData.of(result([*rest, *undecided, *best], metrics))
     assert record.tags == ("best", "likely")
     assert record.notes == ("Named are the 2 options that are or may well be Pareto-optimal.",)
@@ -125,7 +126,7 @@ def test_among_many_options_only_those_that_may_be_optimal_are_named():
 
 
 def test_limits_hold_the_means_and_do_not_explode_with_one_error():
-    options = [verdict(f"{i}", "pareto", {"x": float(i), "y": 1e12}, (1000.0 if i == 0 else 0.1, 0.0)) for i in range(3)]
+    options = [option_result(f"{i}", "pareto", {"x": float(i), "y": 1e12}, (1000.0 if i == 0 else 0.1, 0.0)) for i in range(3)]
     record = plots.FrontData.of(result(options, {"x": "max", "y": "min"}))
     (left, right), (bottom, top) = record.limits
     assert left < 0

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.text import Text
 
 from paretopick import plots
-from support.example_results import boxes, many, overlaps, result, verdict
+from support.example_results import boxes, many, option_result, overlaps, result
 
 ODD = ["$x$", "_hidden", "<b>bold</b>", "漢字の名前", "😀 👩\u200d💻", "W" * 100, "a\\$b^2_3"]
 LONG = [f"model=transformer-large,rate=0.00{i},layers={i % 4},decay=0.01" for i in range(30)]
@@ -19,7 +19,7 @@ def odd(n_metrics):
     metrics = dict(zip(["$\\alpha$", "_under", "W" * 60, "<i>", "漢字"][:n_metrics], ["min", "max"] * 3, strict=False))
     statuses = ["pareto", "pareto", "undecided", "dominated", "retired", "pareto", "dominated"]
     options = [
-        verdict(
+        option_result(
             name,
             status,
             {metric: 1e12 * i if d == 1 else 1e-9 * (i * 3 % 7) if d == 0 else 5.0 for d, metric in enumerate(metrics)},
@@ -187,9 +187,9 @@ def test_names_are_shown_as_they_are(draw, n_metrics):
 
 def test_the_ranking_is_sorted_and_has_the_intervals_of_the_result():
     options = [
-        verdict("b", "dominated", {"s": 2.0}, interval=(1.5, 2.6)),
-        verdict("c", "dominated", {"s": 3.0}, interval=(3.0, 3.0)),
-        verdict("a", "pareto", {"s": 1.0}),
+        option_result("b", "dominated", {"s": 2.0}, interval=(1.5, 2.6)),
+        option_result("c", "dominated", {"s": 3.0}, interval=(3.0, 3.0)),
+        option_result("a", "pareto", {"s": 1.0}),
     ]
     record = plots.RankingData.of(result(options, {"s": "min"}))
     assert record.names == ("a", "b", "c")
@@ -209,9 +209,9 @@ def test_the_ranking_is_sorted_and_has_the_intervals_of_the_result():
 
 def test_parallel_axes_have_the_best_at_the_top():
     options = [
-        verdict("a", "pareto", {"s": 1.0, "q": 5.0, "same": 3.0}),
-        verdict("b", "dominated", {"s": 2.0, "q": 10.0, "same": 3.0}),
-        verdict("c", "pareto", {"s": 5.0, "q": 0.0, "same": 3.0}),
+        option_result("a", "pareto", {"s": 1.0, "q": 5.0, "same": 3.0}),
+        option_result("b", "dominated", {"s": 2.0, "q": 10.0, "same": 3.0}),
+        option_result("c", "pareto", {"s": 5.0, "q": 0.0, "same": 3.0}),
     ]
     record = plots.ParallelData.of(result(options, {"s": "min", "q": "max", "same": "max"}))
     assert record.names == ("a", "c", "b")

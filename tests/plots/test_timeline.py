@@ -5,7 +5,7 @@ import pytest
 
 import paretopick as pp
 from paretopick import plots
-from support.example_results import many, result, verdict
+from support.example_results import many, option_result, result
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +43,10 @@ def test_after_each_round_options_are_either_in_or_out(done):
 def test_while_a_study_goes_on_some_are_still_in():
     metrics = {"x": "max"}
     options = [
-        verdict("in", "undecided", {"x": 1.0}),
-        verdict("accepted", "pareto", {"x": 2.0}, left=1),
-        verdict("rejected", "dominated", {"x": 0.0}, left=2),
-        verdict("retired", "retired", {"x": None}, measurements=0, left=1),
+        option_result("in", "undecided", {"x": 1.0}),
+        option_result("accepted", "pareto", {"x": 2.0}, left=1),
+        option_result("rejected", "dominated", {"x": 0.0}, left=2),
+        option_result("retired", "retired", {"x": None}, measurements=0, left=1),
     ]
     record = plots.TimelineData.of(result(options, metrics, done=False, pareto=("accepted", "in"), rounds=3))
     assert record.names == ("accepted", "in", "rejected", "retired")
@@ -58,8 +58,8 @@ def test_while_a_study_goes_on_some_are_still_in():
 
 @pytest.mark.parametrize("left", [None, 5])
 def test_without_eliminations_measurements_are_drawn(left):
-    options = [verdict(f"{i}", "pareto", {"x": 1.0}, measurements=3 + i, left=left) for i in range(4)]
-    options.append(verdict("broken", "retired", {"x": None}, measurements=0, left=1))
+    options = [option_result(f"{i}", "pareto", {"x": 1.0}, measurements=3 + i, left=left) for i in range(4)]
+    options.append(option_result("broken", "retired", {"x": None}, measurements=0, left=1))
     record = plots.TimelineData.of(result(options, {"x": "max"}))
     assert not record.by_rounds
     (axes,) = plots.timeline_of(result(options, {"x": "max"})).axes

@@ -252,7 +252,7 @@ def test_amended_policies_are_saved_and_restored(case):
         (lambda p: p.rescale(2.0), "must be 2 numbers"),
         (lambda p: p.rescale([1.0, -1.0]), "must be 2 numbers"),
         (lambda p: p.rescale([1.0, np.inf]), "must be 2 numbers"),
-        (lambda p: p.extend(200), "the rounds of ege-sr are planned for its budget of 90"),
+        (lambda p: p.extend(200), "the pulls of ege-sr are planned for its budget of 90"),
     ],
 )
 def test_a_bad_amendment_is_refused_and_changes_nothing(amend, message):

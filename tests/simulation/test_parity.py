@@ -7,10 +7,11 @@ from numba import njit
 import paretopick as pp
 from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
-from paretopick.simulation.compiled import ABREAST, ABREAST_WITHOUT_GAPS, KERNELS, kernel_noise, make_plan, seed_key
+from paretopick.simulation.compiled import ABREAST, ABREAST_WITHOUT_GAPS, KERNELS, bandit_arrays, schedule_arrays, seed_key
 from paretopick.simulation.kernels.draws import binomials
-from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs, one_run
+from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs
 from paretopick.simulation.kernels.ege import kernel as ege
+from paretopick.simulation.kernels.outcomes import Outcome
 from paretopick.simulation.scores import unpacked
 from support.same_draws import followed
 
@@ -170,7 +171,7 @@ def test_an_optimal_arm_in_a_tie_at_the_cut_of_several_rounds_makes_a_run_unclea
     points = np.array([[10.0, 0.0], [9.0, 1.0], [7.0, -3.0], [0.0, 10.0], [-3.0, 7.0]])
     assert pp.gaps(points).tolist() == [1.0, 1.0, 3.0, 3.0, 3.0]
     assert pp.gaps(points[:4]).tolist() == [1.0, 1.0, 3.0, 9.0]
-    noise = kernel_noise(make_task(pp.Bandit(points, pp.Gaussian(std=0.0)), "uniform", budgets=5))
+    noise = bandit_arrays(make_task(pp.Bandit(points, pp.Gaussian(std=0.0)), "uniform", budgets=5))
     slots, fronts, decision = eight_runs.make_together(noise, 5)
     slots.sums[:] = np.repeat(points.ravel(), 8)
     slots.number[:] = np.repeat(np.arange(5), 8)
@@ -201,12 +202,12 @@ def test_runs_side_by_side_equal_runs_one_by_one(noise):
         spec = (("ege-sr", {}), ("ege-sh", {}), ("ege-gg", {"n_rounds": 2}), ("ege-sr-k", {"max_arms": 1}))[i % 4]
         budget = smallest_budget(bandit, spec) + int(rng.integers(0, 6 * bandit.n_arms))
         task = make_task(bandit, spec, budgets=budget)
-        plan, columns = make_plan(task.player(budget))
-        kernel = kernel_noise(task, columns)
+        schedule, columns = schedule_arrays(task.player(budget))
+        kernel = bandit_arrays(task, columns)
         outcomes = []
         for together in (True, False):
-            outcome = one_run.Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
-            ege.run_ege(kernel, plan, seed_key((1,)), 4, 17, ege.make_memory(kernel, side_by_side=together), outcome)
+            outcome = Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
+            ege.run_ege(kernel, schedule, seed_key((1,)), 4, 17, ege.make_memory(kernel, eight_runs=together), outcome)
             outcomes.append(outcome)
         for mine, theirs in zip(*outcomes, strict=True):
             assert (mine == theirs).all(), (bandit, spec, budget)

@@ -11,6 +11,7 @@ import paretopick as pp
 from paretopick.simulation import make_task
 from paretopick.simulation.kernels.draws import binomials
 from paretopick.simulation.kernels.draws import counters as random_words
+from paretopick.simulation.kernels.draws import normals as random_normals
 from paretopick.simulation.kernels.vectors import lane_numbers, spread, store
 from support.same_draws import Draws
 
@@ -35,7 +36,7 @@ def fill_normals(seed, run, first, one, other):
     start, middle = spread(key.start), spread(key.middle)
     for i in range(0, one.size, 8):
         counters = (spread(np.uint64(first + i)) + lane_numbers()) * spread(random_words.GOLDEN)
-        a, b = random_words.normal_pair(start, middle, counters)
+        a, b = random_normals.normal_pair(start, middle, counters)
         store(one, i, a)
         store(other, i, b)
 

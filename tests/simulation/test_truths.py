@@ -7,7 +7,7 @@ import pytest
 
 import paretopick as pp
 from paretopick.simulation import make_task, truths
-from paretopick.simulation.compiled import KERNELS, kernel_means, seed_key
+from paretopick.simulation.compiled import KERNELS, flat_means, seed_key
 from paretopick.simulation.kernels.draws import binomials
 
 NOISES = {
@@ -107,7 +107,7 @@ def test_the_counts_are_those_of_the_single_runs_whoever_makes_them(policy, engi
 
 def test_lanes_behind_the_last_run_have_means_too():
     bandit, X = problem(np.random.default_rng(1), "std", 9, 3, 2)
-    means = kernel_means(make_task(bandit, "apt", budgets=20, truths=truths.check_truths(X, bandit)))
+    means = flat_means(make_task(bandit, "apt", budgets=20, truths=truths.check_truths(X, bandit)))
     assert len(means) >= 16 * 3 * 2
     assert np.isfinite(means).all()
 

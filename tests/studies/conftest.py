@@ -3,29 +3,41 @@ from collections.abc import Iterator
 
 import pytest
 
-from paretopick.storage import Storage
+from paretopick.storage import Storage, open_storage
 from support.servers import PostgresServer
+
+postgresql = pytest.param("postgresql", marks=pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[PostgresServer]:
-    with contextlib.closing(_Removed()) as server:
-        yield server
+    server = PostgresServer()
+    yield server
+    server.remove()
 
 
-class _Removed(PostgresServer):
-    close = PostgresServer.remove
+def address(kind: str, request, tmp_path) -> str:
+    """An empty database."""
+    if kind == "postgresql":
+        return request.getfixturevalue("server").new_database()
+    return f"sqlite:///{tmp_path / 'studies.db'}" if kind == "sqlite" else "sqlite://"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", postgresql])
 def url(request, tmp_path) -> str:
-    """An empty database of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'studies.db'}"
-    return request.getfixturevalue("server").new_database()
+    """An empty database of each kind that several processes can share."""
+    return address(request.param, request, tmp_path)
 
 
 @pytest.fixture
-def storage(url) -> Iterator[Storage]:
-    with contextlib.closing(Storage(url)) as opened:
+def database(url) -> Iterator[Storage]:
+    """The storage at the URL."""
+    with contextlib.closing(open_storage(url)) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["memory", "sqlite", postgresql])
+def storage(request, tmp_path) -> Iterator[Storage]:
+    """An empty storage of every kind."""
+    with contextlib.closing(open_storage(address(request.param, request, tmp_path))) as opened:
         yield opened

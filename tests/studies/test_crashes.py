@@ -225,7 +225,7 @@ def test_a_server_that_vanishes_in_the_middle_of_tell(server):
 
 
 def test_a_sqlite_file_that_somebody_else_holds_is_waited_for_and_then_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("paretopick.storage.PATIENCE", 0.2)
+    monkeypatch.setattr("paretopick.storage.dialects.PATIENCE", 0.2)
     study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max"}, budget=10, storage=tmp_path / "s.db")
     (todo,) = study.ask()
     with contextlib.closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:

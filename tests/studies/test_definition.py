@@ -57,7 +57,7 @@ def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
         ({"options": {"a": {"round": 1}}}, "'round' is a column that tables have already"),
         ({"metrics": {}}, "must say which metrics have which goals"),
         ({"metrics": ["time"]}, "must say which metrics have which goals"),
-        ({"metrics": {"time": "minimize"}}, "'time' has the goal 'minimize'"),
+        ({"metrics": {"time": "least"}}, "'time' has the goal 'least'"),
         ({"metrics": {"why": "min"}}, "'why' is a column that tables have already"),
         ({"budget": 2}, "raise budget=2 to at least"),
         ({"budget": 2.5}, "not an int"),

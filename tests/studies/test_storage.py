@@ -1,4 +1,4 @@
-"""The contract of the storage, on SQLite and on PostgreSQL."""
+"""The contract of a storage, in memory, on SQLite and on PostgreSQL; and what is peculiar to each."""
 
 import contextlib
 import os
@@ -16,23 +16,45 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import paretopick as pp
-from paretopick import storage as storage_module
 from paretopick.events import Event, Lease
-from paretopick.storage import Storage
+from paretopick.storage import MemoryStorage, dialects, open_storage
+from paretopick.storage import sql as sql_storage
 
 
 def told(number: int, arm: int = 0, values=(1.5, -2.0)) -> Event:
     return Event(0, "told", number, arm, 1, list(values), worker="w")
 
 
-def test_a_study_is_found_again_by_name_as_it_was_kept(storage, url):
-    kept = storage.create("first", {"options": ["ä", "b'; DROP TABLE x; --"], "budget": 3})
+DEFINITION = {"options": ["ä", "b'; DROP TABLE x; --"], "budget": 3}
+
+
+def test_a_study_is_found_again_by_name_as_it_was_kept(storage):
+    kept = storage.create("first", DEFINITION)
+    assert kept.definition == DEFINITION
     assert storage.create("first", {"options": []}) is None
-    again = Storage(url)
-    assert again.find("first") == kept
-    assert again.names() == ["first"]
+    assert storage.find("first") == kept
+    assert storage.names() == ["first"]
     with pytest.raises(pp.UnknownName, match="no study named 'fist'; did you mean 'first'"):
-        again.find("fist")
+        storage.find("fist")
+
+
+def test_so_it_is_by_others(database, url):
+    kept = database.create("first", DEFINITION)
+    assert open_storage(url).find("first") == kept
+    assert open_storage(url).create("first", {}) is None
+
+
+def test_names_are_free_again_after_a_study_was_deleted(storage):
+    first = storage.create("s", {})
+    with storage.writing(first.id) as transaction:
+        transaction.append([told(1)])
+        transaction.hand_out([Lease(2, 0, 1, "w", None, False)])
+    storage.delete("s")
+    assert storage.names() == []
+    with pytest.raises(pp.StorageFailed, match="no longer in its database"), storage.reading(first.id):
+        pass
+    with storage.reading(storage.create("s", {}).id) as transaction:
+        assert transaction.events() == transaction.leases() == []
 
 
 def test_events_keep_their_order_their_values_and_a_time(storage):
@@ -126,37 +148,96 @@ def test_two_studies_do_not_see_each_other(storage):
         assert transaction.checkpoint() is None
 
 
-def test_writers_take_turns_and_nothing_is_lost(url):
-    """Threads, each with connections of its own, add to one log; what each has read is true when it writes."""
-    study = Storage(url).create("s", {}).id
+def test_what_is_read_can_be_changed_and_what_is_kept_is_not(storage):
+    study = storage.create("s", {"options": ["a"]}).id
+    event = Event(0, "failed", 1, 0, 1, [1.0], {"why": ["x"]}, "w")
+    state = {"voided": [1]}
+    with storage.writing(study) as transaction:
+        transaction.append([event])
+        transaction.keep_checkpoint(state)
+    for spoiled in (event.measured, event.details["why"], state["voided"]):
+        spoiled.append(9)
+    for _ in range(2):
+        with storage.reading(study) as transaction:
+            (found,) = transaction.events()
+            assert (found.measured, found.details) == ([1.0], {"why": ["x"]})
+            kept = transaction.checkpoint()
+            assert kept == {"voided": [1]}
+        definition = storage.find("s").definition
+        assert definition == {"options": ["a"]}
+        for spoiled in (found.measured, found.details["why"], kept["voided"], definition["options"]):
+            spoiled.append(9)
 
-    def write() -> None:
-        with contextlib.closing(Storage(url)) as mine:
-            for _ in range(20):
-                with mine.writing(study) as transaction:
-                    seen = transaction.n_events
-                    assert len(transaction.events()) == seen
-                    transaction.append([told(transaction.new_numbers(1)[0])])
 
-    threads = [threading.Thread(target=write) for _ in range(5)]
+def test_a_transaction_sees_what_it_has_done(storage):
+    study = storage.create("s", {}).id
+    with storage.writing(study) as transaction:
+        transaction.append([told(1), told(2)])
+        transaction.append([Event(0, "voided", 1, 0, 1, [1.5, -2.0], {"why": "x"})])
+        assert [event.kind for event in transaction.events(number=1)] == ["told", "voided"]
+        assert [event.position for event in transaction.events(after=1)] == [2, 3]
+        assert transaction.appended == transaction.events()
+        assert transaction.n_events == 3
+    with storage.writing(study) as transaction:
+        transaction.append([Event(0, "voided", 2, 0, 1, [1.5, -2.0], {"why": "x"})])
+        assert [event.position for event in transaction.events(after=2)] == [3, 4]
+        assert [event.position for event in transaction.events(after=3)] == [4]
+        assert [event.position for event in transaction.events(number=2, after=2)] == [4]
+        assert [event.position for event in transaction.events(kind="told")] == [1, 2]
+        assert [event.position for event in transaction.appended] == [4]
+
+
+def write_in_turns(storages) -> None:
+    """Threads add to one log; what each has read is true when it writes."""
+    study = storages[0].create("s", {}).id
+
+    def write(mine) -> None:
+        for _ in range(20):
+            with mine.writing(study) as transaction:
+                assert len(transaction.events()) == transaction.n_events
+                transaction.append([told(transaction.new_numbers(1)[0])])
+
+    threads = [threading.Thread(target=write, args=(mine,)) for mine in storages]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    with Storage(url).reading(study) as transaction:
-        assert [event.position for event in transaction.events()] == list(range(1, 101))
-        assert [event.number for event in transaction.events()] == list(range(1, 101))
+    with storages[0].reading(study) as transaction:
+        everything = list(range(1, 20 * len(storages) + 1))
+        assert [event.position for event in transaction.events()] == everything
+        assert [event.number for event in transaction.events()] == everything
 
 
-def test_whoever_reads_does_not_wait_for_a_writer_and_sees_one_state(url):
-    writer, reader = Storage(url), Storage(url)
+def test_threads_that_share_a_storage_take_turns_and_nothing_is_lost(storage):
+    write_in_turns([storage] * 5)
+
+
+def test_so_do_those_with_connections_of_their_own(url):
+    with contextlib.ExitStack() as stack:
+        write_in_turns([stack.enter_context(contextlib.closing(open_storage(url))) for _ in range(5)])
+
+
+def read_beside_a_writer(writer, reader) -> None:
     study = writer.create("s", {}).id
     with writer.writing(study) as transaction:
         transaction.append([told(1)])
+        transaction.hand_out([Lease(2, 0, 1, "w", None, False)])
         with reader.reading(study) as seen:
-            assert (seen.n_events, seen.events()) == (0, [])
+            assert (seen.n_events, seen.next_number, seen.events(), seen.leases()) == (0, 1, [], [])
     with reader.reading(study) as seen:
         assert len(seen.events()) == seen.n_events == 1
+        with writer.writing(study) as transaction:
+            transaction.append([told(3)])
+            transaction.drop_leases([2])
+        assert (len(seen.events()), len(seen.leases()), seen.events(number=3)) == (1, 1, [])
+
+
+def test_whoever_reads_does_not_wait_for_a_writer_and_sees_one_state(storage):
+    read_beside_a_writer(storage, storage)
+
+
+def test_so_does_whoever_reads_elsewhere(url):
+    read_beside_a_writer(open_storage(url), open_storage(url))
 
 
 def test_a_study_that_was_deleted_is_missed_clearly(storage):
@@ -164,71 +245,73 @@ def test_a_study_that_was_deleted_is_missed_clearly(storage):
         pass
 
 
-def test_the_migrations_make_the_tables_that_the_code_uses(storage):
-    with storage._connection(writes=False) as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": storage_module.VERSION_TABLE})
-        assert compare_metadata(context, storage_module.metadata) == []
-        assert storage_module._layout(connection) == storage_module.LAYOUT
+def test_the_migrations_make_the_tables_that_the_code_uses(database):
+    with database._database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": sql_storage.VERSION_TABLE})
+        assert compare_metadata(context, sql_storage.metadata) == []
+        assert sql_storage.layout(connection) == sql_storage.LAYOUT
 
 
 def test_the_layout_is_that_of_the_newest_migration():
     config = Config()
-    config.set_main_option("script_location", str(storage_module.MIGRATIONS))
-    assert ScriptDirectory.from_config(config).get_current_head() == storage_module.LAYOUT
+    config.set_main_option("script_location", str(sql_storage.MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_current_head() == sql_storage.LAYOUT
 
 
-def test_migrations_can_be_taken_back(storage):
+def test_migrations_can_be_taken_back(database):
     from alembic import command
 
     config = Config()
-    config.set_main_option("script_location", str(storage_module.MIGRATIONS))
-    with storage._connection(writes=True) as connection:
+    config.set_main_option("script_location", str(sql_storage.MIGRATIONS))
+    with database._database.writing() as connection:
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
-        assert not [name for name in sql.inspect(connection).get_table_names() if name != storage_module.VERSION_TABLE]
+        assert not [name for name in sql.inspect(connection).get_table_names() if name != sql_storage.VERSION_TABLE]
         command.upgrade(config, "head")
-    assert storage.names() == []
+    assert database.names() == []
 
 
-def test_a_database_of_a_newer_version_is_refused(storage, url):
-    with storage._connection(writes=True) as connection:
-        connection.exec_driver_sql(f"UPDATE {storage_module.VERSION_TABLE} SET version_num = '9999'")
+def test_a_database_of_a_newer_version_is_refused(database, url):
+    with database._database.writing() as connection:
+        connection.exec_driver_sql(f"UPDATE {sql_storage.VERSION_TABLE} SET version_num = '9999'")
     with pytest.raises(pp.InvalidInput, match="written by a newer version of paretopick"):
-        Storage(url)
+        open_storage(url)
 
 
 def test_tables_of_others_in_the_same_database_are_left_alone(url):
-    engine = sql.create_engine(storage_module._parsed(url))
+    engine = sql.create_engine(dialects._parsed(url))
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32))")
         connection.exec_driver_sql("CREATE TABLE events (mine INTEGER)")
-    Storage(url).create("s", {})
+    open_storage(url).create("s", {})
     with engine.connect() as connection:
         assert set(sql.inspect(connection).get_table_names()) > {"alembic_version", "events"}
         assert connection.exec_driver_sql("SELECT count(*) FROM alembic_version").scalar() == 0
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_many_processes_may_open_a_new_database_at_once(url):
-    code = f"from paretopick.storage import Storage; import sys; Storage({url!r}).create(sys.argv[1], {{}})"
+    code = f"from paretopick.storage import open_storage; import sys; open_storage({url!r}).create(sys.argv[1], {{}})"
     processes = [subprocess.Popen([sys.executable, "-W", "error", "-c", code, f"s{i}"]) for i in range(6)]
     assert [process.wait(60) for process in processes] == [0] * 6
-    assert Storage(url).names() == [f"s{i}" for i in range(6)]
+    assert open_storage(url).names() == [f"s{i}" for i in range(6)]
 
 
-def test_a_storage_is_usable_on_both_sides_of_a_fork(storage):
-    study = storage.create("s", {}).id
+@pytest.mark.slow
+def test_a_storage_is_usable_on_both_sides_of_a_fork(database):
+    study = database.create("s", {}).id
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            with storage.writing(study) as transaction:
+            with database.writing(study) as transaction:
                 transaction.append([told(1)])
             code = 0
         finally:
             os._exit(code)
     assert os.waitpid(child, 0)[1] == 0
-    with storage.writing(study) as transaction:
+    with database.writing(study) as transaction:
         assert transaction.n_events == 1
         transaction.append([told(2)])
 
@@ -244,19 +327,19 @@ def test_a_storage_is_usable_on_both_sides_of_a_fork(storage):
 )
 def test_an_address_that_cannot_work_is_refused(address, message):
     with pytest.raises(pp.InvalidInput, match=message):
-        Storage(address)
+        open_storage(address)
 
 
 def test_what_the_database_says_is_in_the_error_and_the_password_is_not(tmp_path):
     with pytest.raises(pp.StorageFailed, match=r"sqlite:////no/such/folder/x\.db cannot be used: unable to open"):
-        Storage("sqlite:////no/such/folder/x.db")
+        open_storage("sqlite:////no/such/folder/x.db")
     with pytest.raises(OSError, match="cannot be used") as refusal:
-        Storage("postgresql://me:secret@127.0.0.1:1/x")
+        open_storage("postgresql://me:secret@127.0.0.1:1/x")
     assert "secret" not in str(refusal.value)
     text = tmp_path / "notes.txt"
     text.write_text("dear diary, " * 100)
     with pytest.raises(pp.StorageFailed, match="file is not a database"):
-        Storage(text)
+        open_storage(text)
     assert text.read_text() == "dear diary, " * 100
 
 
@@ -265,7 +348,7 @@ def test_threads_may_open_new_databases_at_once(tmp_path):
     names = []
 
     def open_one(address: str) -> None:
-        storage = Storage(address)
+        storage = open_storage(address)
         storage.create(threading.current_thread().name, {})
         names.append(storage.names())
 
@@ -277,10 +360,11 @@ def test_threads_may_open_new_databases_at_once(tmp_path):
     assert len(names) == len(addresses)
 
 
+@pytest.mark.slow
 def test_migrations_of_a_server_wait_for_each_other(server):
     url = server.new_database()
     opened = []
-    thread = threading.Thread(target=lambda: opened.append(Storage(url)))
+    thread = threading.Thread(target=lambda: opened.append(open_storage(url)))
     with server.connect(url.partition("@/")[2].partition("?")[0]) as other:
         other.execute("SELECT pg_advisory_lock(7066, 1)")
         thread.start()
@@ -291,11 +375,12 @@ def test_migrations_of_a_server_wait_for_each_other(server):
     assert opened[0].names() == []
 
 
+@pytest.mark.slow
 def test_postgresql_does_not_wait_for_ever(server, monkeypatch):
     """For a client that stopped in the middle of its transaction, with the row locked."""
-    monkeypatch.setattr(storage_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(dialects, "PATIENCE", 0.5)
     url = server.new_database()
-    storage = Storage(url)
+    storage = open_storage(url)
     study = storage.create("s", {}).id
     with server.connect(url.partition("@/")[2].partition("?")[0]) as stuck:
         stuck.execute("BEGIN")
@@ -304,23 +389,65 @@ def test_postgresql_does_not_wait_for_ever(server, monkeypatch):
             pass
     with storage.writing(study) as transaction:
         transaction.append([told(1)])
-    with storage._connection(writes=False) as connection:
+    with storage._database.reading() as connection:
         assert connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar() == "500ms"
 
 
 def test_sqlite_is_set_to_lose_nothing(tmp_path):
-    Storage(tmp_path / "s.db")
+    open_storage(tmp_path / "s.db")
     with contextlib.closing(sqlite3.connect(tmp_path / "s.db")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    storage = Storage(tmp_path / "s.db")
-    with storage._connection(writes=False) as connection:
+    storage = open_storage(tmp_path / "s.db")
+    with storage._database.reading() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
 
 
-def test_a_file_name_is_an_address_and_memory_is_one_too(tmp_path):
-    assert Storage(tmp_path / "a b%20c.db").shown.startswith("sqlite:///")
+def test_a_file_name_is_an_address(tmp_path):
+    assert open_storage(tmp_path / "a b%20c.db").shown.startswith("sqlite:///")
     assert (tmp_path / "a b%20c.db").exists()
-    memory = Storage("sqlite://")
+
+
+@pytest.mark.parametrize("address", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite+pysqlite://", ":memory:"])
+def test_memory_is_an_address_each_time_anew(address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    memory = open_storage(address, new=False)
+    assert isinstance(memory, MemoryStorage)
     assert memory.create("s", {}).id == 1
     assert memory.names() == ["s"]
+    assert open_storage(address).names() == []
+    assert open_storage(memory) is memory
+    assert list(tmp_path.iterdir()) == []
+
+
+class Interrupted(list):
+    """Whoever goes through it is interrupted after the first entry."""
+
+    def __iter__(self):
+        yield self[0]
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_memory_publishes_leaves_nothing_behind():
+    storage = MemoryStorage()
+    study = storage.create("s", {}).id
+    with storage.writing(study) as transaction:
+        transaction.append([told(1)])
+
+    def interrupted() -> None:
+        with storage.writing(study) as transaction:
+            transaction.append([told(2), told(3)])
+            transaction.appended = Interrupted(transaction.appended)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    with storage.writing(study) as transaction:
+        assert transaction.n_events == len(transaction.events()) == 1
+        assert transaction.events(number=2) == []
+        transaction.append([told(4)])
+    with storage.writing(study) as transaction:
+        assert [event.number for event in transaction.events()] == [1, 4]
+        assert transaction.events(number=2) == []
+        transaction.append([told(2)])
+    with storage.reading(study) as transaction:
+        assert [event.position for event in transaction.events(number=2)] == [3]

@@ -1,4 +1,4 @@
-"""Study, on SQLite and on PostgreSQL."""
+"""Study, in memory, on SQLite and on PostgreSQL."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paretopick as pp
-from paretopick.studies import study as study_module
+from paretopick.studies import live
 from support.twin import replayed_answer
 
 OPTIONS = ["a", "b", "c", "d"]
@@ -118,17 +118,17 @@ def test_a_late_result_counts_if_nobody_else_was_quicker(storage):
     assert study.used == 1
 
 
-def test_leases_can_be_without_end_and_can_be_extended_and_released(storage):
+def test_leases_can_be_without_end_and_can_be_renewed_and_released(storage):
     study = create(storage)
     (forever,) = study.ask(worker="lab", lease=None)
     assert forever.expires is None
     (short,) = study.ask(worker="w", lease=0.2)
-    assert study.extend(short.number, forever.number, worker="w", lease=1000) == [short.number]
+    assert study.renew(short.number, forever.number, worker="w", lease=1000) == [short.number]
     time.sleep(0.3)
     assert study.ask(2, worker="w")[0].number == short.number
     assert study.ask(worker="x")[0].number == 4  # neither ran out
     study.release(short.number, forever.number, worker="w")
-    assert study.extend(short.number, worker="w") == []
+    assert study.renew(short.number, worker="w") == []
     with pytest.raises(pp.NotDue, match="measurement 2 was given back"):
         study.tell(short.number, (1, 1))
     assert [row["number"] for row in study.status()["out"]] == [1, 3, 4]
@@ -167,7 +167,7 @@ def test_failures_leave_the_option_due_and_are_kept(storage):
         study.fail(again.number, "too late")
 
 
-def test_void_in_the_open_round_makes_the_pull_due_again(storage):
+def test_void_in_the_open_round_makes_the_measurement_due_again(storage):
     study = create(storage)
     (todo,) = study.ask()
     study.tell(todo.number, (100, 100))
@@ -265,7 +265,7 @@ def test_retiring_all_but_one_and_all_ends_the_study(storage):
     assert other.result().pareto == ()
 
 
-def test_measurements_made_before_count_as_pulls(storage):
+def test_measurements_made_before_count(storage):
     study = create(storage)
     per_option = study.status()["due"] // 4
     rng = np.random.default_rng(0)
@@ -343,7 +343,7 @@ def test_a_price_that_is_a_sum_of_cents_stays_exact_in_the_answer(storage):
 def test_apt_can_be_given_more_budget_later(storage):
     study = finish(create(storage, policy=("apt", {"batch": 4}), budget=30))
     assert study.used == 30
-    study.extend_budget(41)
+    study.extend(budget=41)
     assert not study.done
     assert study.budget == 41
     assert len(study.ask(1000)) == 4
@@ -351,9 +351,23 @@ def test_apt_can_be_given_more_budget_later(storage):
     assert study.used == 41
     assert open_again(study, storage).budget == 41
     with pytest.raises(pp.InvalidInput, match="budget=40 is less than the 41"):
-        study.extend_budget(40)
+        study.extend(budget=40)
     with pytest.raises(pp.InvalidInput, match="the rounds of ege-sr are planned for the budget of 60"):
-        create(storage, "other").extend_budget(100)
+        create(storage, "other").extend(budget=100)
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (((12,), {}), r"extend\(12\) is not about a budget; .* or renew\(12\) to give a worker more time"),
+        (((3, 4), {"worker": "w", "lease": 9}), r"renew\(3, 4, worker='w', lease=9\)"),
+        (((), {}), r"write extend\(budget=160\) to allow more measurements"),
+    ],
+)
+def test_who_extends_a_lease_is_told_to_renew_it(given, said):
+    numbers, options = given
+    with pytest.raises(pp.InvalidInput, match=said):
+        create("sqlite://").extend(*numbers, **options)
 
 
 @pytest.mark.parametrize("wrong", [{"quality": 1}, {"quality": 1, "cost": float("nan")}, [1], "x", {"quality": 1, "cots": 2}])
@@ -411,9 +425,9 @@ def test_a_name_can_be_used_once_and_an_unknown_one_is_guessed(storage):
         create(storage, "")
 
 
-def test_several_objects_and_threads_work_on_one_study(storage, url):
+def test_several_objects_and_threads_work_on_one_study(storage):
     shared = create(storage)
-    mine = [shared, shared, pp.Study.open("s", storage=url), pp.Study.open("s", storage=url)]
+    mine = [shared, shared, open_again(shared, storage), open_again(shared, storage)]
 
     def work(i: int) -> None:
         while not mine[i].done:
@@ -432,21 +446,21 @@ def test_several_objects_and_threads_work_on_one_study(storage, url):
 
 
 def test_long_studies_are_opened_from_a_checkpoint_and_are_the_same_without(storage, monkeypatch):
-    monkeypatch.setattr(study_module, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(live, "CHECKPOINT_EVERY", 7)
     study = finish(create(storage))
-    with storage.reading(study._id) as transaction:
+    with storage.reading(study._live.study_id) as transaction:
         position = transaction.checkpoint()["position"]
     assert 0 < study._state.position - position <= 7
     with_it = open_again(study, storage)
     assert with_it._state.to_dict() == study._state.to_dict()
     for spoiled in ({"format": "of another version"}, {"policy": {}}, {"first": None}, {"kept": [[1]]}):
-        with storage.writing(study._id) as transaction:
+        with storage.writing(study._live.study_id) as transaction:
             transaction.keep_checkpoint(study._state.to_dict() | spoiled)
         assert open_again(study, storage)._state.to_dict() == study._state.to_dict()
 
 
 def test_a_void_after_a_checkpoint_is_the_same_as_without(storage, monkeypatch):
-    monkeypatch.setattr(study_module, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(live, "CHECKPOINT_EVERY", 7)
     study, other = create(storage), None
     for i in range(40):
         for todo in study.ask():
@@ -460,7 +474,7 @@ def test_a_void_after_a_checkpoint_is_the_same_as_without(storage, monkeypatch):
 
 
 def test_a_retired_single_option_does_not_spoil_the_checkpoint(storage, monkeypatch):
-    monkeypatch.setattr(study_module, "CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr(live, "CHECKPOINT_EVERY", 1)
     study = create(storage, options=["only"], metrics={"m": "max"}, budget=3)
     study.retire("only", "gone")
     study.add([("only", [1.0])] * 3)

@@ -6,9 +6,10 @@ import numpy as np
 from matplotlib.text import Text
 
 from paretopick import Certainty, OptionResult, ParetoResult
+from paretopick.metrics import check_metrics
 
 
-def verdict(option, status, means, errors=(), *, interval=None, probability=None, measurements=5, left=None):
+def option_result(option, status, means, errors=(), *, interval=None, probability=None, measurements=5, left=None):
     """An option; ``means`` by metric, and ``errors`` alike, unknown by default; the same interval in all metrics."""
     return OptionResult(
         option=option,
@@ -32,8 +33,7 @@ def result(options, metrics, *, correlation=None, done=True, pareto=None, rounds
         options=tuple(options),
         certainty=Certainty(None, None, 0, ""),
         rehearsal=None,
-        metrics=metrics,
-        exact=(),
+        metric_records=check_metrics(metrics),
         correlation=correlation,
         policy="ege-sr",
         budget=100,
@@ -51,7 +51,7 @@ def many(n_options, n_metrics, *, names=None, points=None, n_pareto=None, done=T
     metrics = {f"metric {d + 1}": goal for d, goal in zip(range(n_metrics), itertools.cycle(("max", "min")), strict=False)}
     n_pareto = n_options // 3 + 1 if n_pareto is None else n_pareto
     options = [
-        verdict(
+        option_result(
             name,
             "pareto" if i < n_pareto else status,
             dict(zip(metrics, map(float, point), strict=True)),

@@ -15,10 +15,10 @@ import time
 import numpy as np
 
 import paretopick as pp
-from paretopick.studies import study as study_module
+from paretopick.studies import live
 
 WORKERS = 8
-study_module.CHECKPOINT_EVERY = 50  # so that workers start from the checkpoints of others
+live.CHECKPOINT_EVERY = 50  # so that workers start from the checkpoints of others
 LEASE = 1.0
 
 

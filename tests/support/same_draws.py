@@ -9,7 +9,7 @@ import paretopick as pp
 from paretopick.policies.base import Policy
 from paretopick.policies.ege import EGE
 from paretopick.simulation import make_task
-from paretopick.simulation.compiled import kernel_noise, seed_key
+from paretopick.simulation.compiled import bandit_arrays, seed_key
 from paretopick.simulation.kernels.draws import counters
 from paretopick.simulation.kernels.draws import pulls as kernel_pulls
 from paretopick.simulation.kernels.vectors import spread
@@ -39,7 +39,7 @@ class Draws:
     def __init__(self, task: Task, budget: int, seed: int) -> None:
         player = task.player(budget)
         self.columns = np.unique(np.array(player.schedule.pulls, dtype=np.int64)) if isinstance(player, EGE) else None
-        self.noise = kernel_noise(task, self.columns)
+        self.noise = bandit_arrays(task, self.columns)
         self.seed = seed_key((seed,))
 
     def sums(self, run: int, pulls: int, before: int) -> np.ndarray:

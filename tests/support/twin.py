@@ -68,7 +68,7 @@ class Twin:
                     )
 
     def _larger_is_better(self, values) -> list[float]:
-        return [value if goal == "max" else -value for value, goal in zip(values, self.definition.metrics.values(), strict=True)]
+        return [value if goal == "max" else -value for value, goal in zip(values, self.definition.goals.values(), strict=True)]
 
     def _rescale(self) -> None:
         if self.definition.scale != "raw" or self.definition.exact:
@@ -76,7 +76,7 @@ class Twin:
 
     def widths(self) -> list[float]:
         scale, widths = self.definition.scale, []
-        for metric, name in enumerate(self.definition.metrics):
+        for metric, name in enumerate(self.definition.goals):
             if name in self.definition.exact:
                 widths.append(0.0)
             elif scale == "raw":

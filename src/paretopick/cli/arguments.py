@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from paretopick._arrays import check_choice, check_integer
+from paretopick._arrays import check_integer
+from paretopick._texts import split_at_commas, value_of
 from paretopick._words import cut, joined, quoted
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import InvalidInput
@@ -93,44 +93,6 @@ ScaleGiven = Annotated[
 ]
 
 
-def policy_spec(text: str) -> tuple[str, dict[str, Any]]:
-    """``name:option=value,option=value`` taken apart."""
-    name, _, tail = text.partition(":")
-    if "," in name:
-        raise InvalidInput(f"--policy {text} names several; write --policy once for each of them.")
-    options = {}
-    for pair in split_at_commas([tail]):
-        option, equals, given = pair.partition("=")
-        if not equals:
-            raise InvalidInput(f"{pair!r} in --policy {text} is not OPTION=VALUE; write for instance ege-sr-k:max_arms=1.")
-        options[option.strip()] = value(given)
-    return check_choice(name, POLICIES, "policy"), options
-
-
-def value(text: str) -> Any:
-    """A number, a truth value, a list or a mapping where the text is one, else the text."""
-    words = {"true": True, "yes": True, "false": False, "no": False, "none": None}
-    try:
-        return json.loads(text)
-    except ValueError:  # no JSON, or a number of more digits than Python reads
-        return words.get(text.strip().lower(), text.strip())
-
-
-def split_at_commas(texts: Iterable[str]) -> list[str]:
-    """The parts of all texts; commas inside brackets belong to a part, empty parts are left out."""
-    parts = [""]
-    for text in texts:
-        depth = 0
-        for character in text:
-            depth += (character in "[{") - (character in "]}")
-            if character == "," and depth == 0:
-                parts.append("")
-            else:
-                parts[-1] += character
-        parts.append("")
-    return [part for part in parts if part]
-
-
 def names_in(text: str) -> list[str]:
     """The names in a text, separated by commas."""
     return [part.strip() for part in split_at_commas([text])]
@@ -138,7 +100,7 @@ def names_in(text: str) -> list[str]:
 
 def whole_numbers(texts: Sequence[str], name: str) -> list[int]:
     """Whole numbers, several in a text separated by commas; 1e3 is one too."""
-    given = [value(text) for text in split_at_commas(texts)]
+    given = [value_of(text) for text in split_at_commas(texts)]
     whole = [int(number) if isinstance(number, float) and number.is_integer() else number for number in given]
     for number in whole:
         if isinstance(number, str):
@@ -187,7 +149,7 @@ def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, 
         raise InvalidInput("--std and --bernoulli are both given; choose one.")
     noise: Noise = Bernoulli()
     if std is not None:
-        widths = [value(text) for text in split_at_commas([std])]
+        widths = [value_of(text) for text in split_at_commas([std])]
         noise = Gaussian(std=widths[0] if len(widths) == 1 else np.array(widths))
     try:
         return read_instance(name, noise=noise, minimise=split_at_commas(minimise))
@@ -217,9 +179,9 @@ def study_from(
         raise InvalidInput("a study needs --options, --metrics and --budget; --help ends in an example.")
     return {
         "options": options_from(options),
-        "metrics": metrics_from(metrics),
+        "metrics": metrics,
         "budget": budget,
-        "policy": policy_spec(policy),
+        "policy": policy,
         "scale": number_pairs(split_at_commas([scale]), f"--scale {scale}") if "=" in scale else scale,
         "exact": names_in(exact),
     }
@@ -246,16 +208,3 @@ def options_from(given: str) -> Sequence[str] | Mapping[str, Mapping[str, Any]]:
     if len(names) < 2:
         raise InvalidInput(f"--options {given!r} is one option; give two or more, separated by commas, or a CSV file.")
     return names
-
-
-def metrics_from(given: str) -> dict[str, str]:
-    """``time:min,quality:max`` taken apart."""
-    metrics: dict[str, str] = {}
-    for part in split_at_commas([given]):
-        name, _, goal = part.rpartition(":")
-        if name.strip() in metrics:
-            raise InvalidInput(f"--metrics {given} has {name.strip()!r} twice.")
-        if goal.strip() not in ("min", "max") or not name.strip():
-            raise InvalidInput(f"{part!r} in --metrics {given} is not NAME:min or NAME:max.")
-        metrics[name.strip()] = goal.strip()
-    return metrics

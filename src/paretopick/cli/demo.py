@@ -9,11 +9,11 @@ import numpy as np
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick.cli.arguments import Json, Seed, policy_spec
+from paretopick.cli.arguments import Json, Seed
 from paretopick.cli.output import print_json, print_table, say
 from paretopick.instances import instance
-from paretopick.policies import policy
-from paretopick.simulation import informed_options, play
+from paretopick.policies import DEFAULT_POLICY, check_policy
+from paretopick.simulation import informed, play
 from paretopick.theory.losses import misidentified, relaxed_loss
 
 NAME = "demo"
@@ -24,7 +24,7 @@ def command(
     budget: Annotated[int, typer.Option(help="How many patients, that is, measurements, there are.")] = 2500,
     policy_name: Annotated[
         str, typer.Option("--policy", help="What chooses the next patient's booster; see: paretopick show policies")
-    ] = "ege-sr",
+    ] = DEFAULT_POLICY,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -43,9 +43,8 @@ def command(
 def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
     """Returns the whole course of one trial as JSON values."""
     bandit = instance("cov-boost")
-    name, given = policy_spec(policy_name)
-    options = informed_options(name, given, bandit)
-    player = policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget, **options)
+    choice = informed(check_policy(policy_name), bandit)
+    player = choice.new(n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget)
     play(bandit, player, seed)
     record, answer = player.snapshot(), player.recommend()
     max_arms = player.options.get("max_arms")
@@ -53,7 +52,7 @@ def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
     return {
         "instance": bandit.name,
         "source": bandit.source,
-        "policy": name,
+        "policy": choice.name,
         "options": dict(player.options),
         "budget": budget,
         "seed": seed,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paretopick._texts import split_at_commas
 from paretopick._words import quoted
 from paretopick.cli.arguments import (
     Coins,
@@ -25,16 +26,14 @@ from paretopick.cli.arguments import (
     bandit_from,
     check_one_form,
     is_file,
-    metrics_from,
     names_in,
-    policy_spec,
-    split_at_commas,
     whole_numbers,
 )
 from paretopick.cli.output import check_target, print_csv, print_json, print_table, say
 from paretopick.cli.progress import work_bar
 from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, UnknownName
 from paretopick.instances import INSTANCES
+from paretopick.metrics import check_metrics, goals_of
 from paretopick.planning import PLANNED, Pilot, Plan, plan
 from paretopick.planning.plans import interval, limits_of, share, wrong
 from paretopick.studies import Study
@@ -120,7 +119,7 @@ def command(
     pilot = _Source(source, metrics, exact, std, bernoulli, minimise, data, storage).pilot(study)
     made, interrupted = _planned(
         pilot,
-        policies=[policy_spec(text) for text in policies] or list(PLANNED),
+        policies=policies or PLANNED,
         budgets=whole_numbers(budget, "--budget") or None,
         target=_share(target),
         runs=runs,
@@ -179,11 +178,7 @@ class _Source:
             )
         if self.minimise:
             raise InvalidInput("--minimise goes with a file of means; say time:min in --metrics.")
-        goals, exact = metrics_from(self.metrics), names_in(self.exact)
-        for name in exact:
-            if name not in goals:
-                raise InvalidInput(f"--exact has {name!r}, which is not one of --metrics {self.metrics}.")
-        return Pilot.of_table(self.name, goals, exact=exact)
+        return Pilot.of_table(self.name, self.metrics, exact=names_in(self.exact))
 
     def _means(self) -> Pilot:
         """The means in a file, larger is better except where --metrics or --minimise say otherwise."""
@@ -193,7 +188,7 @@ class _Source:
             )
         if self.metrics is not None and self.minimise:
             raise InvalidInput("--metrics and --minimise both say what is to be small; choose one.")
-        goals = {} if self.metrics is None else metrics_from(self.metrics)
+        goals = {} if self.metrics is None else goals_of(check_metrics(self.metrics))
         small = [name for name, goal in goals.items() if goal == "min"] if goals else split_at_commas(self.minimise)
         bandit = self._bandit(small)
         columns = [name[1:] if name.startswith("-") and name[1:] in small else name for name in bandit.objective_names]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -23,6 +22,7 @@ from rich.table import Column
 
 from paretopick._words import counted, some
 from paretopick.studies import Study
+from paretopick.studies.views import StudyProgress
 
 
 def _display(console: Console, *columns: ProgressColumn, auto_refresh: bool = False) -> Progress:
@@ -91,17 +91,16 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
 
         def tell(_: Study, sentence: str) -> None:
             nonlocal latest, said
-            state = study.status()
-            if state["round"] != latest and time.monotonic() - said > 0.5:  # apt has a round for every few measurements
-                print(standing(state), file=sys.stderr, flush=True)
-                latest, said = state["round"], time.monotonic()
+            if time.monotonic() - said > 0.5 and (now := study.progress(guess=True)).round != latest:
+                print(standing(now), file=sys.stderr, flush=True)
+                latest, said = now.round, time.monotonic()
             if sentence:
                 print(sentence, file=sys.stderr, flush=True)
 
         yield tell
         return
     with _display(console, MofNCompleteColumn(), TimeRemainingColumn(), auto_refresh=True) as display:
-        task = display.add_task("", total=study.status()["planned"])
+        task = display.add_task("", total=study.progress().planned)
         shown = 0.0
 
         def advance(_: Study, sentence: str) -> None:
@@ -109,17 +108,17 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
             if sentence:
                 display.console.print(sentence, markup=False, highlight=False)
             if sentence or time.monotonic() - shown > 0.1:
-                state = study.status()
+                now = study.progress(guess=True)
                 shown = time.monotonic()
-                display.update(task, completed=state["used"], total=state["planned"], description=standing(state))
+                display.update(task, completed=now.used, total=now.planned, description=standing(now))
 
         advance(study, "")
         yield advance
 
 
-def standing(state: Mapping[str, Any]) -> str:
+def standing(now: StudyProgress) -> str:
     """Returns in a line the round, how many options are still measured, and which are Pareto-optimal by now."""
-    rounds = f"/{state['rounds']}" if state["rounds"] else ""
-    waiting = "" if state["due"] > len(state["out"]) or state["done"] else f", waiting for the last {len(state['out'])}"
-    front = some(state["pareto"], most=6) or "none yet"
-    return f"round {state['round']}{rounds}, {counted(len(state['active']), 'option')} left{waiting}, best guess: {front}"
+    rounds = f"/{now.rounds}" if now.rounds else ""
+    waiting = "" if now.due > now.out or now.done else f", waiting for the last {now.out}"
+    guess = some(now.best_guess or (), most=6) or "none yet"
+    return f"round {now.round}{rounds}, {counted(now.active, 'option')} left{waiting}, best guess: {guess}"

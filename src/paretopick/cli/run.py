@@ -30,6 +30,7 @@ from paretopick.cli.arguments import (
 from paretopick.cli.output import print_json, print_result
 from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import run_study
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, read_study_file
@@ -56,7 +57,7 @@ def command(
     name: Annotated[
         str | None, typer.Option(help="The name of the study.  [default: that of the command]", show_default=False)
     ] = None,
-    policy: PolicyGiven = "ege-sr",
+    policy: PolicyGiven = DEFAULT_POLICY,
     exact: ExactGiven = "",
     scale: ScaleGiven = "noise",
     shell: Annotated[bool, typer.Option("--shell", help="Have a shell read the command; values are put in quotes.")] = False,
@@ -89,7 +90,7 @@ def command(
         definition = define(**study_from(options, metrics, budget, policy, exact, scale))
         told = _inline(what or [], definition, name, shell, timeout)
     else:
-        changed = {"--policy": policy != "ege-sr", "--exact": bool(exact), "--scale": scale != "noise", "--shell": shell}
+        changed = {"--policy": policy != DEFAULT_POLICY, "--exact": bool(exact), "--scale": scale != "noise", "--shell": shell}
         told = _from_file(what or [], {"--budget": budget is not None, "--name": name is not None, **changed})
     measure = told.measure(timeout)
     size = check_integer(_first(workers, told.workers, 1), "--workers", minimum=1)

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from paretopick._arrays import check_choice
+from paretopick._texts import split_at_commas
 from paretopick.bandits import Bandit, Gaussian
-from paretopick.cli.arguments import Data, Json, Minimise, is_file, split_at_commas
+from paretopick.cli.arguments import Data, Json, Minimise, is_file
 from paretopick.cli.output import print_json, print_table, text
 from paretopick.errors import MissingFile
 from paretopick.instances import FROM_FILE, INSTANCES, instance, read_instance

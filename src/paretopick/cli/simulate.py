@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from paretopick._arrays import check_integer
+from paretopick._texts import split_at_commas, value_of
 from paretopick.bandits import Bandit
 from paretopick.cli.arguments import (
     Coins,
@@ -22,14 +23,12 @@ from paretopick.cli.arguments import (
     Workers,
     bandit_from,
     check_one_form,
-    policy_spec,
-    split_at_commas,
-    value,
     whole_numbers,
 )
 from paretopick.cli.output import print_csv, print_json, print_table, say
 from paretopick.cli.progress import progress_bars
 from paretopick.errors import InvalidInput, SimulationInterrupted
+from paretopick.policies import check_policy
 from paretopick.simulation import ErrorCurve, check_goal, make_task, simulate
 
 NAME = "simulate"
@@ -102,10 +101,10 @@ def command(
     goal = runs if runs.startswith("until") else _one_whole_number(runs, "--runs")
     most = None if max_runs is None else _one_whole_number(max_runs, "--max-runs")
     check_goal(goal, most)
-    widths = None if scale is None else [value(text) for text in split_at_commas([scale])]
+    widths = None if scale is None else [value_of(text) for text in split_at_commas([scale])]
     if widths is not None and len(widths) == 1:
         widths = widths[0]
-    work = [(bandit, text, policy_spec(text)) for bandit in bandits for text in policies]
+    work = [(bandit, text, check_policy(text)) for bandit in bandits for text in policies]
     for bandit, _, spec in work:  # all of them, before the first one runs
         make_task(bandit, spec, budgets=budgets, scale=widths)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paretopick._texts import value_of
 from paretopick._words import counted, listed, quoted
 from paretopick.cli.arguments import (
     BudgetGiven,
@@ -30,10 +31,10 @@ from paretopick.cli.arguments import (
     number_pairs,
     open_study,
     study_from,
-    value,
 )
 from paretopick.cli.output import print_csv, print_json, print_result, print_standing, print_table, say
 from paretopick.errors import InvalidInput
+from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import Study
 from paretopick.studies.files import StudyFile, read_study_file
 from paretopick.studies.running import create_or_open
@@ -49,7 +50,7 @@ def create(
     options: OptionsGiven = None,
     metrics: MetricsGiven = None,
     budget: BudgetGiven = None,
-    policy: PolicyGiven = "ege-sr",
+    policy: PolicyGiven = DEFAULT_POLICY,
     exact: ExactGiven = "",
     scale: ScaleGiven = "noise",
     storage: Storage = None,
@@ -61,7 +62,7 @@ def create(
     """
     if name.endswith(".toml"):
         beside = {"--metrics": metrics, "--budget": budget, "--exact": exact}
-        changed = {"--policy": policy != "ege-sr", "--scale": scale != "noise"}
+        changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"}
         check_file_alone(name, {flag: bool(given) for flag, given in beside.items()} | changed)
         study = _created(read_study_file(name), storage)
     else:
@@ -119,7 +120,7 @@ def tell(
     Telling the same twice is harmless; telling other values is refused, so that nothing is lost.
     """
     study = Study.open(name, storage=storage)
-    given: Any = value(values[0]) if len(values) == 1 else None
+    given: Any = value_of(values[0]) if len(values) == 1 else None
     study.tell(number, given if isinstance(given, dict) else number_pairs(values, "the values"))
     print_standing(study, f"Measurement {number} is kept", as_json)
 
@@ -199,10 +200,10 @@ def extend(
         raise InvalidInput("say --budget, or --number: what is to be extended.")
     study = Study.open(name, storage=storage)
     if budget is not None:
-        study.extend_budget(budget)
+        study.extend(budget=budget)
         print_standing(study, f"The budget is {budget} now", as_json)
     elif number is not None:
-        if not study.extend(number, worker=worker, lease=lease or None):
+        if not study.renew(number, worker=worker, lease=lease or None):
             raise InvalidInput(f"measurement {number} is not out with worker {worker!r}; see paretopick status {name}.")
         print_standing(study, f"Measurement {number} has more time", as_json)
 

@@ -1,11 +1,22 @@
-"""The catalogue: one entry for each figure and each table of the paper."""
+"""The catalogue: one entry for each figure and each table, which is all it takes to be run, drawn, resumed and shown.
+
+``PAPER`` holds those of the paper. Studies of our own, such as a tournament of policies on random families of problems, join as a
+second tuple beside it: their entries are of kinds of their own in a module next to ``figures``, and ``CATALOGUE`` adds them up.
+"""
 
 from __future__ import annotations
 
-from paretopick.paper.curves import BestArmFigure, ErrorFigure, HypervolumeFigure, RelaxedFigure, RuntimeFigure
 from paretopick.paper.entries import Entry
-from paretopick.paper.illustrations import ArmsFigure, GapsFigure, LowerBoundFigure
-from paretopick.paper.tables import BoundsTable, InstancesTable, PrintedTable
+from paretopick.paper.figures import (
+    ArmsFigure,
+    BestArmFigure,
+    ErrorFigure,
+    GapsFigure,
+    HypervolumeFigure,
+    RelaxedFigure,
+    RuntimeFigure,
+)
+from paretopick.paper.tables import BoundsTable, InstancesTable, LowerBoundFigure, PrintedTable
 
 BUDGETS = "the paper gives the last budget only: eight from a tenth of it up"
 SNW_NOISE = "the paper does not give the noise: Gaussian with sigma = 0.2 in both objectives"
@@ -14,8 +25,8 @@ COV_BOOST = "the text says three objectives, the published curve agrees with the
 DRAWN_ONCE = "the random means were drawn once as the text says, with the paper's number of optimal arms, and kept"
 CONVEX = "ten points over the whole interval (the text says twenty and uses ten), and " + DRAWN_ONCE
 RANDOM = "the paper does not describe the instance: means uniform on the unit cube, Gaussian with sigma = 1/2"
-SIDE_BY_SIDE = (
-    "the paper times single runs, here eight of them advance together in one thread; EGE-SH ends at K = 128, since T = 1000 pays "
+EIGHT_AT_ONCE = (
+    "the paper times single runs, here eight run at once in one thread; EGE-SH ends at K = 128, since T = 1000 pays "
     "for no more arms"
 )
 STEP = "the text leaves the step c open: c = 0.1, which gives all 22 arms the same gap"
@@ -30,7 +41,7 @@ def _errors(instance: str, place: str, title: str, *guesses: str) -> ErrorFigure
     return ErrorFigure(instance, place, title, (instance,), (BUDGETS, *guesses))
 
 
-ENTRIES: tuple[Entry, ...] = (
+PAPER: tuple[Entry, ...] = (
     _errors("cov-boost", "Figure 1", "COV-BOOST vaccine trial, three responses", COV_BOOST),
     _errors("cov-boost-2d", "Figure 1", "COV-BOOST vaccine trial, the first two responses", COV_BOOST),
     _errors("snw-paper", "Figure 2", "Sorting networks", SNW_NOISE, SNW_SIDE),
@@ -56,13 +67,13 @@ ENTRIES: tuple[Entry, ...] = (
         "runtime-2d",
         "Figure 15",
         "Run time, D = 2",
-        guesses=(RANDOM, SIDE_BY_SIDE),
+        guesses=(RANDOM, EIGHT_AT_ONCE),
     ),
     RuntimeFigure(
         "runtime-20d",
         "Figure 16",
         "Run time, D = 20",
-        guesses=(RANDOM, SIDE_BY_SIDE),
+        guesses=(RANDOM, EIGHT_AT_ONCE),
         n_objectives=20,
     ),
     RelaxedFigure(
@@ -111,4 +122,5 @@ ENTRIES: tuple[Entry, ...] = (
     InstancesTable("instances", "Table 2", "The instances", listed=(*MAIN, *MORE)),
 )
 
-CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in ENTRIES}
+CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in PAPER}
+"""All entries by name; what is run, and shown on the page, in this order."""

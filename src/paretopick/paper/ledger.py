@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +10,10 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sql
 
-from paretopick.errors import InvalidInput, StorageFailed
+from paretopick.errors import InvalidInput
 from paretopick.paper.series import Series
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
+from paretopick.storage.dialects import sqlite_file
 
 SCHEMA = 1
 """Kept in the file; a file with another number was written by another version of the package."""
@@ -66,12 +65,9 @@ class Ledger:
     """
 
     def __init__(self, path: Path, seed: int) -> None:
-        self._path, self._seed = path, seed
-        # Connections are closed after use: opening a file costs nothing, and nobody has to remember to close the ledger.
-        self._database = sql.create_engine(f"sqlite:///{path}", connect_args={"timeout": 60}, poolclass=sql.NullPool)
-        sql.event.listen(self._database, "connect", _leave_transactions_to_us)
-        sql.event.listen(self._database, "begin", _lock_for_writing)
-        with self._transaction() as connection:
+        self._seed = seed
+        self._database = sqlite_file(path)
+        with self._database.writing() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
             if found == 0:
                 metadata.create_all(connection)
@@ -79,7 +75,7 @@ class Ledger:
             elif found != SCHEMA:
                 raise InvalidInput(
                     f"{path} holds results of another version of paretopick (layout {found}, this one writes {SCHEMA}); "
-                    "name another folder with --out, or move the file away."
+                    "name another folder, or move the file away."
                 )
 
     def points(self, series: Series) -> dict[int, Point]:
@@ -90,7 +86,7 @@ class Ledger:
             .where(pieces.c.key == series.key, pieces.c.seed == self._seed, pieces.c.budget.in_(series.budgets))
             .group_by(pieces.c.budget)
         )
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             rows = connection.execute(query).all()
         found = {budget: (last, tallies, nanoseconds) for budget, last, *tallies, nanoseconds in rows}
         return {
@@ -101,13 +97,13 @@ class Ledger:
 
     def other_seeds(self) -> list[int]:
         """Returns the seeds of runs that are in the file and not looked at."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             seeds = connection.execute(sql.select(pieces.c.seed).distinct().order_by(pieces.c.seed)).scalars()
             return [seed for seed in seeds if seed != self._seed]
 
     def instances(self) -> set[str]:
         """Returns the names of the bandits of which runs have been counted."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             return set(connection.execute(sql.select(pieces.c.instance).distinct()).scalars())
 
     def add(self, series: Series, curve: ErrorCurve, nanoseconds: int) -> bool:
@@ -120,7 +116,7 @@ class Ledger:
         times = (nanoseconds * pulls / max(pulls.sum(), 1)).astype(np.int64)
         head = {"key": series.key, "seed": self._seed, "instance": curve.instance, "policy": series.policy}
         head |= {"options": dict(series.options), "first_run": span.first, "last_run": span.last}
-        with self._transaction() as connection:
+        with self._database.writing() as connection:
             counted = _counted(connection, series.key, self._seed)
             if any(counted[budget] != span.first for budget in curve.budgets):
                 return False
@@ -152,35 +148,8 @@ class Ledger:
             spans=(Span((self._seed,), 0, runs),),
         )
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sql.Connection]:
-        """A connection that needs no lock."""
-        with self._failing_clearly(), self._database.connect() as connection:
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sql.Connection]:
-        """A connection that nobody else can write beside: what it has read is still true when it writes."""
-        with self._failing_clearly(), self._database.begin() as connection:
-            yield connection
-
-    @contextlib.contextmanager
-    def _failing_clearly(self) -> Iterator[None]:
-        try:
-            yield
-        except sql.exc.DBAPIError as problem:
-            raise StorageFailed(f"the results database {self._path} cannot be used: {problem.orig}.") from problem
-
 
 def _counted(connection: sql.Connection, key: str, seed: int) -> defaultdict[int, int]:
     """How many runs of a series there are at each budget."""
     query = sql.select(pieces.c.budget, sql.func.max(pieces.c.last_run)).where(pieces.c.key == key, pieces.c.seed == seed)
     return defaultdict(int, [tuple(row) for row in connection.execute(query.group_by(pieces.c.budget))])
-
-
-def _leave_transactions_to_us(connection: Any, _: Any) -> None:
-    connection.isolation_level = None
-
-
-def _lock_for_writing(connection: sql.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,31 +1,28 @@
-"""The page that says claim by claim whether the paper's study holds, written from what was counted."""
+"""What ``reproduce`` writes: figures, their data, and the page that says claim by claim whether the paper's study holds."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from paretopick import __version__
+from paretopick import __version__, plots
+from paretopick._files import write_whole
 from paretopick.paper.catalogue import CATALOGUE
-from paretopick.paper.contestants import CONTESTANTS
-from paretopick.paper.curves import ErrorFigure
-from paretopick.paper.entries import Entry, Rows
-from paretopick.paper.evidence import Evidence
-from paretopick.paper.judging import MUCH, Claim
+from paretopick.paper.comparisons import DEFINITIONS, FAILS, Claim
+from paretopick.paper.entries import Entry, Results, Rows
+from paretopick.paper.figures import ErrorFigure
+from paretopick.paper.series import ALGORITHMS
 
 HEAD = """# The paper, reproduced
 
 Every figure and table of *Bandit Pareto Set Identification: the Fixed Budget Setting* (Kone, Kaufmann and Richert,
-AISTATS 2024) from our own runs, and what they say about its claims. It was last written by `{command}` (paretopick
-{version}, seed {seed}) from the counts in its results database; none of our numbers and no verdict on it was typed
-by hand.
+AISTATS 2024) from our own runs, and what they say about its claims, which are quoted word by word. It was last written
+by `{command}` (paretopick {version}, seed {seed}) from the counts in its results database; none of our numbers and no
+result on it was typed by hand.
 
-Rates carry 95% Wilson intervals, hypervolume fractions the normal interval of a mean. Policies are compared at the
-paper's budget, the last of each curve, unless something else is said. One is *better* than another if its interval
-lies below the other's, and *much better* if the odds, errors to right answers, of its upper limit are still below
-those of the other's lower limit when multiplied by {much}: odds, since a ratio of rates means little where both are
-near 1, and {much} is our choice. A claim *holds* if all its findings do, *does not hold* if one of them is
-contradicted, and *cannot be decided* otherwise. What stands beside a claim is shown and does not count.
 """
 
 PRINTED_NOTE = """*paper low* and *paper high* are what the paper leaves open: its 4,000 runs and 0.02 for reading a log10 off a
@@ -36,54 +33,86 @@ the first budget that its policy can work with. EGE-GG as printed spends about h
 """
 
 
-def write_page(
-    entries: Iterable[Entry], evidence: Evidence, claims: Sequence[Claim], spent: Rows, *, command: str, seed: int
-) -> str:
+def csv_of(entry: Entry, folder: Path) -> Path:
+    """Returns where the data of an entry are."""
+    return folder / f"{entry.name}.csv"
+
+
+def data_of(entry: Entry, results: Results) -> bytes:
+    """Returns the data of an entry as a CSV file."""
+    rows = entry.rows(results)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def write_entry(entry: Entry, results: Results, folder: Path) -> list[Path]:
+    """Writes the figure of an entry, and then its data: where these are, the figure is."""
+    files = []
+    with plots.look():
+        figure = entry.draw(results)
+        if figure is not None:
+            files += plots.save(figure, folder, entry.name)
+    return [*files, write_whole(csv_of(entry, folder), data_of(entry, results))]
+
+
+def page_of(entries: Iterable[Entry], results: Results, claims: Sequence[Claim], spent: Rows, *, command: str, seed: int) -> str:
     """Returns the page in Markdown."""
     shown = list(entries)
     parts = [
-        HEAD.format(command=command, version=__version__, seed=seed, much=MUCH),
-        "## Verdicts\n",
-        _table([_verdict(claim) for claim in claims]),
+        HEAD.format(command=command, version=__version__, seed=seed) + DEFINITIONS,
+        "## Results\n",
+        _table([_summary(claim) for claim in claims]),
     ]
     printed = CATALOGUE["printed"]
     if printed in shown:
-        parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(evidence))), f"{PRINTED_NOTE}{_link(printed)}\n"]
-    parts += ["## Claim by claim\n", *map(_claim, claims)]
-    parts += ["## Figures\n", FIGURES_NOTE, *(_figure(entry, evidence) for entry in shown if entry.draws)]
-    parts += ["## Tables\n", *(_data(entry, evidence) for entry in shown if not entry.draws and entry.name != "printed")]
+        parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(results))), f"{PRINTED_NOTE}{_link(printed)}\n"]
+    parts += ["## Claim by claim\n", *map(_claim, (claim for claim in claims if claim.looked_at))]
+    parts += [_not_looked_at(claims)]
+    parts += ["## Figures\n", FIGURES_NOTE, *(_figure(entry, results) for entry in shown if entry.draws)]
+    parts += ["## Tables\n", *(_data(entry, results) for entry in shown if not entry.draws and entry.name != "printed")]
     parts += ["## Where the time went\n", _spent(spent)]
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join(part for part in parts if part).rstrip() + "\n"
 
 
-def _verdict(claim: Claim) -> dict[str, Any]:
-    verdict = f"**{claim.verdict}**" if claim.run else "not run"
+def _summary(claim: Claim) -> dict[str, Any]:
+    failing = [part.statement for part in claim.parts if part.counts and part.result == FAILS]
     return {
         "claim": claim.number,
-        "the paper says": claim.statement,
-        "verdict": verdict,
-        "contradicted by": ", ".join(claim.contradicted_by),
-        "beside it, does not hold": "; ".join(claim.reservations),
+        "the paper says": claim.quote,
+        "result": f"**{claim.summary}**" if claim.looked_at else claim.summary,
+        "what does not hold": "; ".join(failing),
+        "where": "; ".join(dict.fromkeys(text.partition(":")[0] for text in claim.contradicted_by)),
     }
 
 
 def _claim(claim: Claim) -> str:
-    lines = [f"### {claim.number}. {_capital(claim.verdict if claim.run else 'not run')}\n", f"> {claim.statement}\n"]
+    lines = [f"### {claim.number}. {_capital(claim.summary)}\n", f"> {claim.quote} ({claim.place})\n"]
+    if claim.left_out:
+        lines.append(f"Not looked at: {', '.join(claim.left_out)}.\n")
     for part in claim.parts:
         beside = "" if part.counts else "Beside the claim: "
-        lines.append(f"**{_capital(beside + part.statement)}: {part.verdict}.**\n")
-        lines += [f"- {finding.text}: {finding.verdict}" for finding in part.findings]
+        lines.append(f"**{_capital(beside + part.statement)}: {part.result}.**\n")
+        lines += [f"- {finding.text}: {finding.result}" for finding in part.findings]
         lines.append("")
     if claim.remark:
         lines.append(f"{claim.remark}\n")
     return "\n".join(lines)
 
 
-def _figure(entry: Entry, evidence: Evidence) -> str:
+def _not_looked_at(claims: Iterable[Claim]) -> str:
+    """Which claims rest on other figures than those shown, and what to ask for."""
+    lines = [f"- claim {claim.number}: `paretopick paper {' '.join(claim.left_out)}`" for claim in claims if not claim.looked_at]
+    return "Not looked at, since they rest on other figures and tables:\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _figure(entry: Entry, results: Results) -> str:
     lines = [f"### {entry.place}: {entry.title}\n", f"![{entry.title}](figures/{entry.name}.png)\n"]
     lines += _guesses(entry)
     if isinstance(entry, ErrorFigure):
-        lines += _fewer_runs(entry, evidence)
+        lines += _fewer_runs(entry, results)
     data = f"{_link(entry)} " if entry.shareable else ""
     lines.append(f"{data}Again: `paretopick paper {entry.name}`\n")
     return "\n".join(lines)
@@ -97,18 +126,16 @@ def _link(entry: Entry) -> str:
     return f"Data: [figures/{entry.name}.csv](figures/{entry.name}.csv)."
 
 
-def _fewer_runs(entry: ErrorFigure, evidence: Evidence) -> list[str]:
-    runs = {
-        one.full_label: points[0].runs for one in CONTESTANTS.values() if (points := evidence.points(entry.line(evidence, one)))
-    }
+def _fewer_runs(entry: ErrorFigure, results: Results) -> list[str]:
+    runs = {one.full_label: points[0].runs for one in ALGORITHMS.values() if (points := results.points(entry.line(results, one)))}
     most = max(runs.values(), default=0)
     fewer = [f"{label} {n}" for label, n in runs.items() if n < most]
     return [f"Fewer runs, since one takes long: {', '.join(fewer)} (all others {most}).\n"] if fewer else []
 
 
-def _data(entry: Entry, evidence: Evidence) -> str:
+def _data(entry: Entry, results: Results) -> str:
     lines = [f"### {entry.place}: {entry.title}\n", *_guesses(entry)]
-    lines += [_table(_rounded(entry.rows(evidence))), f"{_link(entry)}\n"]
+    lines += [_table(_rounded(entry.rows(results))), f"{_link(entry)}\n"]
     return "\n".join(lines)
 
 

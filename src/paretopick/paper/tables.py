@@ -1,20 +1,27 @@
-"""Entries that are tables: the instances, and the bounds beside the measured errors."""
+"""Entries that hold our runs against what the paper prints or proves: its tables, its numbers, its bounds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from paretopick.bandits import Bandit
-from paretopick.paper.contestants import APE_FB, APT, CONTESTANTS, EGE_GG, EGE_SH, EGE_SR, UNIFORM, Contestant
-from paretopick.paper.curves import ege_sr_k
-from paretopick.paper.entries import Entry, Rows, noise_of, rate_and_interval
-from paretopick.paper.evidence import Evidence
+import numpy as np
+
+from paretopick import plots
+from paretopick.bandits import Bandit, Gaussian
+from paretopick.paper.entries import Entry, Results, Rows, line_of, noise_of, rate_and_interval
+from paretopick.paper.figures import arrow
 from paretopick.paper.ledger import Point
-from paretopick.paper.series import Series
+from paretopick.paper.series import ALGORITHMS, APE_FB, APT, EGE_GG, EGE_SH, EGE_SR, UNIFORM, Algorithm, Series
+from paretopick.plots import BLACK, VERMILION
 from paretopick.theory import bounds
+from paretopick.theory.complexity import complexity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SIZES = {
     "cov-boost": (20, 3, 2),
@@ -33,11 +40,11 @@ class InstancesTable(Entry):
 
     listed: tuple[str, ...] = ()
 
-    def rows(self, evidence: Evidence) -> Rows:
+    def rows(self, results: Results) -> Rows:
         """One row for each instance."""
         rows = []
-        for name in filter(evidence.has, self.listed):
-            bandit = evidence.bandit(name)
+        for name in filter(results.has, self.listed):
+            bandit = results.bandit(name)
             K, D, n = size_of(bandit)
             row = {"instance": name, "K": K, "D": D, "n_optimal": n, "noise": noise_of(bandit)}
             row |= {"T": bandit.budget, "H": round(bandit.complexity, 2)}
@@ -75,27 +82,26 @@ READING = 0.02
 class PrintedTable(Entry):
     """The few numbers that can be read off the paper, beside ours."""
 
-    def series(self, evidence: Evidence) -> list[Series]:
+    def series(self, results: Results) -> list[Series]:
         """Runs that other entries make too."""
-        errors = [evidence.contest(name, CONTESTANTS[one]) for name, one in PRINTED]
-        return errors + [self._covered(evidence, name) for name in PRINTED_VOLUMES if evidence.has(name)]
+        errors = [results.curve(name, ALGORITHMS[one]) for name, one in PRINTED]
+        return errors + [self._covered(results, name) for name in PRINTED_VOLUMES if results.has(name)]
 
-    def _covered(self, evidence: Evidence, name: str) -> Series:
+    def _covered(self, results: Results, name: str) -> Series:
         """EGE-SR-1 at the paper's budget."""
-        bandit = evidence.bandit(name)
-        return ege_sr_k(bandit, 1, (bandit.budget or 0,))
+        return results.relaxed(name, 1, at_the_end=True)
 
-    def rows(self, evidence: Evidence) -> Rows:
+    def rows(self, results: Results) -> Rows:
         """One row for each number."""
         rows = []
         for (name, one), printed in PRINTED.items():
-            point = evidence.final(name, CONTESTANTS[one])
+            point = results.final(name, ALGORITHMS[one])
             if point is not None:
                 numbers = [math.log10(number) if number else -math.inf for number in rate_and_interval(point)]
-                what = f"{name}, {CONTESTANTS[one].label}: log10 of the error rate"
+                what = f"{name}, {ALGORITHMS[one].label}: log10 of the error rate"
                 rows.append(_beside(what, printed, _published_interval(printed), numbers, point))
         for name, printed in PRINTED_VOLUMES.items():
-            for point in evidence.points(self._covered(evidence, name)) if evidence.has(name) else []:
+            for point in results.points(self._covered(results, name)) if results.has(name) else []:
                 numbers = [float(point.curve.hypervolume[0]), *map(float, point.curve.hypervolume_interval()[0])]
                 words = (printed - VOLUME_MARGINS[name], printed + VOLUME_MARGINS[name])
                 rows.append(_beside(f"{name}, EGE-SR-1: hypervolume fraction", printed, words, numbers, point))
@@ -118,19 +124,15 @@ def _beside(what: str, printed: float, published: tuple[float, float], numbers: 
     return {**head, **theirs, "ours": ours, "low": low, "high": high, "agrees": "yes" if agrees else "no"}
 
 
-Bound = Callable[[Bandit, int], float]
-
-BOUNDS: dict[str, tuple[Contestant, Bound]] = {
-    "uniform": (UNIFORM, lambda bandit, T: bounds.uniform(bandit.means, T, sigma=bandit.noise.sigma)),
-    "ege-sr": (EGE_SR, lambda bandit, T: bounds.ege_sr(bandit.means, T, sigma=bandit.noise.sigma)),
-    "ege-sh": (EGE_SH, lambda bandit, T: bounds.ege_sh(bandit.means, T, sigma=bandit.noise.sigma)),
-    "ege-gg": (EGE_GG, lambda bandit, T: bounds.ege_gg(bandit.means, T, sigma=bandit.noise.sigma)),
-    "ape-fb": (APE_FB["text"]["1"], lambda bandit, T: bounds.ape_fb(bandit.means, T, sigma=bandit.noise.sigma)),
-    "apt": (APT, lambda bandit, T: bounds.apt(bandit.means, T, sigma=bandit.noise.sigma)),
+BOUNDS: dict[Algorithm, Callable[..., float]] = {
+    UNIFORM: bounds.uniform,
+    EGE_SR: bounds.ege_sr,
+    EGE_SH: bounds.ege_sh,
+    EGE_GG: bounds.ege_gg,
+    APE_FB["text"]["1"]: bounds.ape_fb,
+    APT: bounds.apt,
 }
-"""Policies with a proven upper bound, as a function of the bandit and the budget; that of apt is ours."""
-
-ROUND_BASED = ("uniform", "ege-sr", "ege-sh", "ege-gg")
+"""Algorithms with a proven upper bound, a function of means, budget and sigma; that of apt is ours."""
 
 TARGET = 0.05
 """The error whose budget is looked for in the bounds."""
@@ -142,37 +144,37 @@ class BoundsTable(Entry):
 
     listed: tuple[str, ...] = ()
 
-    def promised(self, evidence: Evidence, name: str) -> dict[str, Series]:
+    def promised(self, results: Results, name: str) -> dict[str, Series]:
         """Runs with the budget for which the bound promises ``TARGET``, of the policies that play it as fast as any other."""
-        bandit = evidence.bandit(name)
-        round_based = [(one, bound) for one, bound in BOUNDS.values() if one.policy in ROUND_BASED]
-        return {one.label: Series(bandit, one.policy, one.options, (_enough(bandit, bound),)) for one, bound in round_based}
+        bandit = results.bandit(name)
+        round_based = [one for one in BOUNDS if results.curve(name, one).by_rounds]
+        return {one.label: Series(bandit, one.policy, one.options, (_enough(bandit, one),)) for one in round_based}
 
-    def series(self, evidence: Evidence) -> list[Series]:
+    def series(self, results: Results) -> list[Series]:
         """The runs of the error curves, and those with the promised budgets."""
         several = []
-        for name in filter(evidence.has, self.listed):
-            several += [evidence.contest(name, contestant) for contestant, _ in BOUNDS.values()]
-            several += self.promised(evidence, name).values()
+        for name in filter(results.has, self.listed):
+            several += [results.curve(name, algorithm) for algorithm in BOUNDS]
+            several += self.promised(results, name).values()
         return several
 
-    def rows(self, evidence: Evidence) -> Rows:
+    def rows(self, results: Results) -> Rows:
         """One row for each instance and algorithm."""
         rows = []
-        for name in filter(evidence.has, self.listed):
-            bandit = evidence.bandit(name)
-            promised = self.promised(evidence, name)
-            for contestant, bound in BOUNDS.values():
-                point = evidence.final(name, contestant)
+        for name in filter(results.has, self.listed):
+            bandit = results.bandit(name)
+            promised = self.promised(results, name)
+            for algorithm in BOUNDS:
+                point = results.final(name, algorithm)
                 if point is None:
                     continue
-                kept = evidence.points(promised[contestant.label]) if contestant.label in promised else []
+                kept = results.points(promised[algorithm.label]) if algorithm.label in promised else []
                 rate, low, high = rate_and_interval(point)
-                value = bound(bandit, point.budget)
+                value = upper_bound(algorithm, bandit, point.budget)
                 rows.append(
                     {
                         "instance": name,
-                        "contestant": contestant.name,
+                        "algorithm": algorithm.name,
                         "budget": point.budget,
                         "log10_bound": math.log10(value) if value > 0 else -math.inf,
                         "runs": point.runs,
@@ -180,7 +182,7 @@ class BoundsTable(Entry):
                         "rate": rate,
                         "low": low,
                         "high": high,
-                        "promised_budget": _enough(bandit, bound),
+                        "promised_budget": _enough(bandit, algorithm),
                         "promised_runs": kept[0].runs if kept else None,
                         "promised_errors": int(kept[0].curve.errors[0]) if kept else None,
                     }
@@ -188,12 +190,91 @@ class BoundsTable(Entry):
         return rows
 
 
-def _enough(bandit: Bandit, bound: Bound) -> int:
+def upper_bound(algorithm: Algorithm, bandit: Bandit, budget: int) -> float:
+    """Returns what the theory promises of an algorithm in ``BOUNDS``."""
+    return BOUNDS[algorithm](bandit.means, budget, sigma=bandit.noise.sigma)
+
+
+@cache
+def _enough(bandit: Bandit, algorithm: Algorithm) -> int:
     """The smallest budget for which the bound promises an error of at most ``TARGET``, to a tenth of a percent."""
     low = high = max(2 * bandit.n_arms * math.ceil(math.log2(bandit.n_arms)), bandit.n_arms + 1)
-    while bound(bandit, high) > TARGET:
+    while upper_bound(algorithm, bandit, high) > TARGET:
         low, high = high, 2 * high
     while high - low > high / 1000:
         middle = (low + high) // 2
-        low, high = (middle, high) if bound(bandit, middle) > TARGET else (low, middle)
+        low, high = (middle, high) if upper_bound(algorithm, bandit, middle) > TARGET else (low, middle)
     return high
+
+
+@dataclass(frozen=True)
+class LowerBoundFigure(Entry):
+    """An instance of class B, its four alternatives, and the error on the worst of the five beside the lower bound."""
+
+    means: tuple[tuple[float, float], ...] = ((-2.5, 3.0), (-3.0, 1.0), (2.0, -0.5), (1.5, -3.0))
+    budgets: tuple[int, ...] = (8, 16, 24, 32, 40, 48)
+    std: float = 1.0
+
+    def bandits(self) -> list[Bandit]:
+        """The instance and its alternatives."""
+        means = np.array(self.means)
+        names = ["lower-bound", *(f"lower-bound-{i + 1}" for i in range(len(means)))]
+        several = [means, *bounds.alternatives(means)]
+        return [Bandit(points, Gaussian(std=self.std), name=name) for points, name in zip(several, names, strict=True)]
+
+    def tried(self, algorithm: Algorithm) -> list[Series]:
+        """The runs of a algorithm on each of the five."""
+        return [Series(bandit, algorithm.policy, {}, self.budgets) for bandit in self.bandits()]
+
+    def worst(self, results: Results, algorithm: Algorithm) -> list[Point]:
+        """For each budget the point with the largest error among the five instances."""
+        several = [results.points(series) for series in self.tried(algorithm)]
+        return [max(points, key=lambda point: point.curve.rate[0]) for points in zip(*several, strict=True)]
+
+    def bound(self, budget: int) -> float:
+        """The lower bound, the same for the five."""
+        return bounds.lower_bound(np.array(self.means), budget, sigma=self.std)
+
+    def series(self, results: Results) -> list[Series]:
+        """Three policies on five instances."""
+        return [series for one in (UNIFORM, EGE_SR, EGE_SH) for series in self.tried(one)]
+
+    def rows(self, results: Results) -> Rows:
+        """One row for each policy, instance and budget."""
+        rows = []
+        for one in (UNIFORM, EGE_SR, EGE_SH):
+            for series in self.tried(one):
+                H = complexity(series.bandit.means)
+                optimal = " ".join(str(arm + 1) for arm in np.flatnonzero(series.bandit.optimal))
+                for point in results.points(series):
+                    rate, low, high = rate_and_interval(point)
+                    head: dict[str, Any] = {"instance": series.bandit.name, "optimal": optimal, "H": H, "algorithm": one.name}
+                    numbers = {"runs": point.runs, "errors": int(point.curve.errors[0]), "rate": rate, "low": low, "high": high}
+                    rows.append({**head, "budget": point.budget, **numbers, "lower_bound": self.bound(point.budget)})
+        return rows
+
+    def draw(self, results: Results) -> Figure:
+        """Five small panels, and the errors below."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8.6, 5.2), layout="constrained")
+        grid = figure.add_gridspec(2, 5, height_ratios=(1, 1.5))
+        base = np.array(self.means)
+        for i, bandit in enumerate(self.bandits()):
+            axis = figure.add_subplot(grid[0, i])
+            plots.arms(axis, bandit.means, names=[str(arm + 1) for arm in range(len(base))], labels=("", ""))
+            for arm in np.flatnonzero((bandit.means != base).any(axis=1)):
+                arrow(axis, base[arm], bandit.means[arm], "", "--", VERMILION)
+            axis.set(xlim=(-4.2, 3.5), ylim=(-3.9, 3.9))
+            axis.set_title("instance" if i == 0 else f"alternative {i}")
+        axis = figure.add_subplot(grid[1, :])
+        lines = []
+        for one in (UNIFORM, EGE_SR, EGE_SH):
+            label = f"{one.label}, worst of the five"
+            lines.append(line_of(label, self.worst(results, one), one.drawn_as))
+        plots.log_rates(axis, lines, xlabel="budget T")
+        limits = [np.log10(self.bound(budget)) for budget in self.budgets]
+        axis.plot(self.budgets, limits, color=BLACK, linestyle=":", label="lower bound for any policy")
+        axis.legend()
+        figure.suptitle(f"{self.title}; H = {complexity(base):g} in all five, sigma = {self.std:g}", fontsize=10)
+        return figure

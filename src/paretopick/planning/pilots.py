@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick._words import capital, counted, joined
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.estimates import Estimates, estimate_tables
+from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, signs_of
 from paretopick.studies import Study
-from paretopick.studies.definition import check_metrics, signs_of
-from paretopick.studies.result import joined
 from paretopick.studies.tables import read_measurements
 
 FEW_REPEATS = 10
@@ -40,41 +40,42 @@ class Pilot:
     """What else to know about it, in sentences."""
 
     @classmethod
-    def guess(cls, bandit: Bandit, *, like_a_study: bool = True, goals: Mapping[str, str] | None = None) -> Pilot:
+    def guess(cls, bandit: Bandit, *, like_a_study: bool = True, goals: MetricsGiven | None = None) -> Pilot:
         """Returns means and noise that are taken for the truth.
 
         Args:
             bandit: with them.
             like_a_study: whether metrics are compared in units of their noise and all of the budget is spent, as studies do;
                 else policies work as ``simulate`` has them.
-            goals: of the metrics as the user knows them, "min" or "max"; in the bandit larger is better.
+            goals: of the metrics as the user knows them, as for ``Study.create``; in the bandit larger is better.
         """
         widths = _noise_widths(bandit) if like_a_study else None
-        notes = (_goals(goals),) if goals else ()
+        notes = (_goals(check_metrics(goals)),) if goals else ()
         return cls(bandit, f"the means of {bandit.name}, taken for the truth", widths, like_a_study, notes=notes)
 
     @classmethod
-    def of_table(cls, path: str | os.PathLike[str], metrics: Mapping[str, str], *, exact: Iterable[str] = ()) -> Pilot:
+    def of_table(cls, path: str | os.PathLike[str], metrics: MetricsGiven, *, exact: Iterable[str] = ()) -> Pilot:
         """Returns the pilot whose measurements are in a CSV file, a row for each.
 
         Args:
             path: of the file.
-            metrics: the columns that count, to "min" or "max".
+            metrics: the columns that count, and their goals, as for ``Study.create``.
             exact: metrics without noise.
         """
-        certain = check_metrics(metrics, exact)
-        measured = read_measurements(path, metrics)
-        _check_exact(os.fspath(path), measured, list(metrics), certain)
+        chosen = check_metrics(metrics, exact=exact)
+        names = tuple(metric.name for metric in chosen)
+        measured = read_measurements(path, goals_of(chosen))
+        _check_exact(os.fspath(path), measured, chosen)
         estimates = _known(
             os.fspath(path),
             lambda: estimate_tables(
                 [np.array(rows) for rows in measured.values()],
-                exact=np.array([name in certain for name in metrics]),
-                signs=signs_of(metrics),
+                exact=np.array([metric.exact for metric in chosen]),
+                signs=signs_of(chosen),
             ),
         )
-        bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=tuple(metrics))
-        notes = (_goals(metrics), *_weaknesses(estimates, tuple(metrics)))
+        bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=names)
+        notes = (_goals(chosen), *_weaknesses(estimates, names))
         return cls(bandit, _measured(estimates, os.fspath(path)), estimates.scale(), True, estimates, notes)
 
     @classmethod
@@ -83,7 +84,7 @@ class Pilot:
         estimates, options, scale = _known(f"the study {study.name!r}", study.estimates)
         bandit = replace(estimates.bandit(study.name), arm_names=options, objective_names=tuple(study.metrics))
         again = "This is for a new study that starts from nothing; what is measured already counts if it is imported there."
-        notes = (_goals(study.metrics), again, *_weaknesses(estimates, tuple(study.metrics)))
+        notes = (_goals(study.definition.metrics), again, *_weaknesses(estimates, tuple(study.metrics)))
         return cls(bandit, _measured(estimates, f"the study {study.name!r}"), scale, True, estimates, notes)
 
     @property
@@ -96,14 +97,15 @@ class Pilot:
         return None if self.estimates is None else self.estimates.larger_is_better(self.estimates.draws(n, rng))
 
 
-def _check_exact(path: str, measured: Mapping[str, Sequence[Sequence[float]]], metrics: list[str], exact: Iterable[str]) -> None:
+def _check_exact(path: str, measured: Mapping[str, Sequence[Sequence[float]]], metrics: Sequence[Metric]) -> None:
     """Refuses an exact metric that varies."""
-    for name in exact:
-        for option, rows in measured.items():
-            values = {row[metrics.index(name)] for row in rows}
+    for place, metric in enumerate(metrics):
+        for option, rows in measured.items() if metric.exact else ():
+            values = {row[place] for row in rows}
             if len(values) > 1:
                 raise InvalidInput(
-                    f"{path}: metric {name!r} is said to be exact, and option {option!r} has {min(values):g} and {max(values):g}."
+                    f"{path}: metric {metric.name!r} is said to be exact, and option {option!r} has {min(values):g} and "
+                    f"{max(values):g}."
                 )
 
 
@@ -115,16 +117,14 @@ def _known(what: str, estimates: Callable[[], Any]) -> Any:
 
 
 def _measured(estimates: Estimates, what: str) -> str:
-    return f"{int(estimates.counts.sum()):,} measurements of {len(estimates.counts):,} options in {what}"
+    return f"{counted(int(estimates.counts.sum()), 'measurement')} of {counted(len(estimates.counts), 'option')} in {what}"
 
 
-def _goals(metrics: Mapping[str, str]) -> str:
+def _goals(metrics: Sequence[Metric]) -> str:
     """Which metrics are to be large, and which small."""
-    named = {goal: [name for name in metrics if metrics[name] == goal] for goal in ("max", "min")}
-    parts = [
-        f"{word} is good in {joined(names)}" for (_, names), word in zip(named.items(), ("large", "small"), strict=True) if names
-    ]
-    return f"{joined(parts)[:1].upper()}{joined(parts)[1:]}."
+    named = {metric.direction: [m.name for m in metrics if m.goal == metric.goal] for metric in metrics}
+    parts = [f"{direction} in {joined(names)}" for direction, names in sorted(named.items())]  # large before small
+    return f"{capital(joined(parts))}."
 
 
 def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:

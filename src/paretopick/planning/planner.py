@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,14 +18,13 @@ from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
 from paretopick.planning.pilots import Pilot
 from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, two_digits, wrong
-from paretopick.policies import policy_options
+from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
 from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.simulation.engine import cores
-from paretopick.simulation.tasks import PolicySpec
 from paretopick.studies import Study
 from paretopick.theory.complexity import complexity
 
-PLANNED = ("ege-sr", "ege-sh", "ege-gg", "apt", "uniform")
+PLANNED = tuple(name for name in policies_with("amendable") if not needed_options(name))
 """The policies that a plan compares unless told otherwise: all that a study can use without further options."""
 
 RUNS = 2000
@@ -58,7 +57,7 @@ def plan(
     pilot: Pilot | Study | Bandit,
     /,
     *,
-    policies: Iterable[PolicySpec] = PLANNED,
+    policies: Iterable[PolicyGiven] = PLANNED,
     budgets: int | Iterable[int] | None = None,
     target: float = 0.05,
     runs: int | None = None,
@@ -84,7 +83,7 @@ def plan(
         SimulationInterrupted: on Ctrl-C; its ``partial`` is a plan of the policies that are finished, if there are any.
     """
     planner = _Planner(_pilot(pilot), target, runs, rng, workers, progress or (lambda *_: None))
-    return planner.made(list(policies), budgets, max_budget)
+    return planner.plan(_several(policies), budgets, max_budget)
 
 
 class _Planner:
@@ -121,40 +120,38 @@ class _Planner:
         order = np.argsort([complexity(truth / widths) for truth in truths[: self._runs]], kind="stable")
         return np.concatenate((truths[order], truths[self._runs :]))
 
-    def made(self, policies: Sequence[PolicySpec], budgets: int | Iterable[int] | None, max_budget: int | None) -> Plan:
+    def plan(self, given: Sequence[PolicyChoice], budgets: int | Iterable[int] | None, max_budget: int | None) -> Plan:
         """The plan."""
-        if not policies:
-            raise InvalidInput("policies is empty; name at least one.")
-        specs = [self._spec(policy) for policy in policies]
-        smallest = max(self._smallest(spec) for spec in specs)
+        choices = [choice.with_default(spend="all") if self._pilot.spend_all else choice for choice in given]
+        smallest = max(self._smallest(choice) for choice in choices)
         finished: list[list[ErrorCurve]] = []
-        self._steps = len(specs) + 3
+        self._steps = len(choices) + 3
         try:
-            chosen = self._budgets(specs[0], budgets, smallest, max_budget)
-            for spec in specs:
-                self._done, self._doing = 1 + len(finished), f"{_label(spec)} at {len(chosen)} budgets"
-                finished.append(self._quarters(spec, chosen))
+            chosen = self._budgets(choices[0], budgets, smallest, max_budget)
+            for choice in choices:
+                self._done, self._doing = 1 + len(finished), f"{choice.label} at {len(chosen)} budgets"
+                finished.append(self._quarters(choice, chosen))
             self._done += 1
-            found = self._recommendation(specs, [_total(parts) for parts in finished], smallest)
-            draft = self._plan(specs, finished, found)
+            found = self._recommendation(choices, [_total(parts) for parts in finished], smallest)
+            draft = self._plan(choices, finished, found)
             if self._truths is None:
                 return draft
             self._done, self._doing = self._done + 1, "what the pilot leaves open"
-            return replace(draft, if_right=self._if_right(specs[draft.best], chosen), quarters=tuple(finished[draft.best]))
+            return replace(draft, if_right=self._if_right(choices[draft.best], chosen), quarters=tuple(finished[draft.best]))
         except KeyboardInterrupt:
-            partial = self._plan(specs[: len(finished)], finished, None, complete=False) if finished else None
+            partial = self._plan(choices[: len(finished)], finished, None, complete=False) if finished else None
             raise SimulationInterrupted(partial) from None
 
     def _plan(
         self,
-        specs: Sequence[PolicySpec],
+        choices: Sequence[PolicyChoice],
         quarters: Sequence[Sequence[ErrorCurve]],
         found: Recommendation | None,
         *,
         complete: bool = True,
     ) -> Plan:
         n_options, n_metrics = self._pilot.bandit.means.shape
-        labels = tuple(_label(spec) for spec in specs)
+        labels = tuple(choice.label for choice in choices)
         curves = tuple(_total(parts) for parts in quarters)
         return Plan(
             source=self._pilot.source,
@@ -171,24 +168,18 @@ class _Planner:
             quarters=(),
         )
 
-    def _spec(self, policy: PolicySpec) -> tuple[str, dict[str, Any]]:
-        name, options = (policy, {}) if isinstance(policy, str) else policy
-        if self._pilot.spend_all and "spend" in policy_options(name):
-            return name, {"spend": "all", **options}
-        return name, dict(options)
-
-    def _smallest(self, spec: PolicySpec) -> int:
+    def _smallest(self, choice: PolicyChoice) -> int:
         """The smallest budget that a policy can work with."""
         budget = 1
         while True:
             try:
-                make_task(self._pilot.bandit, spec, budgets=budget)
+                make_task(self._pilot.bandit, choice, budgets=budget)
                 return budget
             except BudgetTooSmall as refusal:
                 budget = max(refusal.smallest, budget + 1)
 
     def _budgets(
-        self, spec: PolicySpec, given: int | Iterable[int] | None, smallest: int, max_budget: int | None
+        self, choice: PolicyChoice, given: int | Iterable[int] | None, smallest: int, max_budget: int | None
     ) -> tuple[int, ...]:
         """Those given, or ten from the smallest possible to where the target is reached or the largest; and how far to look."""
         if given is not None:
@@ -206,29 +197,29 @@ class _Planner:
         few = max(self._runs // 5, 20)
         while last < largest:
             last = min(2 * last, largest)
-            self._doing = f"{_label(spec)} with {last:,} measurements"
-            if wrong(self._curve(spec, (last,), runs=few, start=self._runs))[0] <= few * self._target / 2:
+            self._doing = f"{choice.label} with {last:,} measurements"
+            if wrong(self._curve(choice, (last,), runs=few, start=self._runs))[0] <= few * self._target / 2:
                 break
         steps = np.geomspace(smallest, last, N_BUDGETS)
         return tuple(sorted({smallest, last, *(two_digits(step) for step in steps[1:-1])}))
 
-    def _quarters(self, spec: PolicySpec, budgets: Sequence[int]) -> list[ErrorCurve]:
+    def _quarters(self, choice: PolicyChoice, budgets: Sequence[int]) -> list[ErrorCurve]:
         """The error at some budgets in each quarter of what the pilot leaves open, from the easiest to the hardest."""
         cuts = [self._runs * part // 4 for part in range(5)]
-        return [self._curve(spec, budgets, runs=cuts[i + 1] - cuts[i], start=cuts[i]) for i in range(4)]
+        return [self._curve(choice, budgets, runs=cuts[i + 1] - cuts[i], start=cuts[i]) for i in range(4)]
 
-    def _if_right(self, spec: PolicySpec, budgets: Sequence[int]) -> ErrorCurve:
+    def _if_right(self, choice: PolicyChoice, budgets: Sequence[int]) -> ErrorCurve:
         """The error if the pilot is exactly right, from fewer runs."""
-        return self._curve(spec, budgets, runs=max(self._runs // 4, 20), if_right=True)
+        return self._curve(choice, budgets, runs=max(self._runs // 4, 20), if_right=True)
 
     def _curve(
-        self, spec: PolicySpec, budgets: Sequence[int], *, runs: int, start: int = 0, if_right: bool = False
+        self, choice: PolicyChoice, budgets: Sequence[int], *, runs: int, start: int = 0, if_right: bool = False
     ) -> ErrorCurve:
         """The error at some budgets, with what the pilot leaves open, or as if it were exactly right."""
         self._say(self._doing, self._done, self._steps)
         return simulate(
             self._pilot.bandit,
-            spec,
+            choice,
             budgets=budgets,
             runs=runs,
             start=start,
@@ -241,15 +232,17 @@ class _Planner:
             progress=lambda done, of: self._say(self._doing, self._done + min(done / of, 1.0), self._steps),
         )
 
-    def _recommendation(self, specs: Sequence[PolicySpec], curves: Sequence[ErrorCurve], smallest: int) -> Recommendation | None:
+    def _recommendation(
+        self, choices: Sequence[PolicyChoice], curves: Sequence[ErrorCurve], smallest: int
+    ) -> Recommendation | None:
         """The policy whose curve crosses the target first, with fewer rounds if several do at once, and where exactly."""
         crossings = [_promise(curve, self._target) for curve in curves]
         best = crossings.index(min(crossings))
-        spec, curve = specs[best], curves[best]
+        choice, curve = choices[best], curves[best]
         short = [budget for budget, n in zip(curve.budgets, wrong(curve), strict=True) if n > self._target * curve.runs]
-        likely = self._climb(spec, max(short, default=smallest), start=0)
+        likely = self._climb(choice, max(short, default=smallest), start=0)
         # Once more with other runs than those that made it look good, and further up if that was luck.
-        sure = None if likely is None else self._climb(spec, likely[0].budgets[likely[1]], start=CAREFUL * self._runs)
+        sure = None if likely is None else self._climb(choice, likely[0].budgets[likely[1]], start=CAREFUL * self._runs)
         if sure is None:
             return None
         found, at = sure
@@ -264,12 +257,12 @@ class _Planner:
             float(found.rounds[at]),
         )
 
-    def _climb(self, spec: PolicySpec, low: int, *, start: int) -> tuple[ErrorCurve, int] | None:
+    def _climb(self, choice: PolicyChoice, low: int, *, start: int) -> tuple[ErrorCurve, int] | None:
         """The first budget from ``low`` on at which the upper limit of the error meets the target: a curve, and where on it."""
         while True:
             high = min(max(math.ceil(low * STRIDE), low + 1), self._limit)
             self._doing = f"the smallest budget that will do, {low:,} to {high:,}"
-            curve = self._curve(spec, _ladder(low, high, self._close), runs=CAREFUL * self._runs, start=start)
+            curve = self._curve(choice, _ladder(low, high, self._close), runs=CAREFUL * self._runs, start=start)
             enough = limits_of(curve)[:, 1] <= self._target
             if enough.any():
                 return curve, int(np.argmax(enough))
@@ -289,6 +282,18 @@ def _total(parts: Sequence[ErrorCurve]) -> ErrorCurve:
     return sum(parts[1:], start=parts[0])
 
 
+def _several(policies: Any) -> list[PolicyChoice]:
+    """The policies to compare."""
+    if isinstance(policies, str | Mapping | PolicyChoice) or not isinstance(policies, Iterable):
+        raise InvalidInput(
+            f'policies={policies!r} is not a list of policies; write for instance ["uniform", ("apt", {{"batch": 8}})].'
+        )
+    choices = [check_policy(policy) for policy in policies]
+    if not choices:
+        raise InvalidInput("policies is empty; name at least one.")
+    return choices
+
+
 def _pilot(given: Any) -> Pilot:
     if isinstance(given, Study):
         return Pilot.of_study(given)
@@ -302,13 +307,6 @@ def _pilot(given: Any) -> Pilot:
 def _processes() -> int:
     """How many processes to share slow simulations among: all cores, where that needs no care by the caller."""
     return cores() if multiprocessing.get_start_method() == "fork" else 1
-
-
-def _label(spec: PolicySpec) -> str:
-    """A policy in words; that all of the budget is spent goes without saying."""
-    name, options = (spec, {}) if isinstance(spec, str) else spec
-    told = [f"{key}={value}" for key, value in options.items() if (key, value) != ("spend", "all")]
-    return f"{name} ({', '.join(told)})" if told else name
 
 
 def _ladder(low: int, high: int, close: float) -> tuple[int, ...]:

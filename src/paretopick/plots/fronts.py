@@ -12,6 +12,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice
 from paretopick.errors import InvalidInput
+from paretopick.metrics import Metric, signs_of
 from paretopick.plots.labels import write_names
 from paretopick.plots.options import NORMAL, Limits, Options, limits
 from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
@@ -77,20 +78,22 @@ class FrontData:
     @classmethod
     def among(cls, options: Options, result: ParetoResult, x: str, y: str) -> FrontData:
         """Returns what there is to be drawn of options of which these two metrics are known, in this order."""
-        means, goals = options.means, (result.metrics[x], result.metrics[y])
+        means, metrics = options.means, (result.metric(x), result.metric(y))
         regions = _regions(options, _correlation(result, x, y))
         seen = np.vstack([means, *(region.T for region in regions if region is not None)])
         frame = (limits(means[:, 0], seen[:, 0]), limits(means[:, 1], seen[:, 1]))
         answer = means[[kind in ("pareto", "guess") for kind in options.kinds]]
         n_named = options.n_named(MOST_NAMES)
         return cls(
-            labels=(axis_label(x, goals[0]), axis_label(y, goals[1])),
+            labels=(axis_label(metrics[0]), axis_label(metrics[1])),
             names=options.names,
             kinds=options.kinds,
             means=means,
             regions=regions,
             limits=frame,
-            stairs=staircase(answer, goals, within=frame) if len(result.metrics) == 2 else np.empty((2, 0)),
+            stairs=staircase(answer, [metric.goal for metric in metrics], within=frame)
+            if len(result.metrics) == 2
+            else np.empty((2, 0)),
             settled=result.done,
             tags=short_names(options.names[:n_named]),
             notes=(*regions_note(regions, options), *options.unnamed_note(n_named), *options.notes),
@@ -196,7 +199,7 @@ def staircase(
     """
     if not len(points):
         return np.empty((2, 0))
-    signs = np.array([1.0 if goal == "max" else -1.0 for goal in goals])
+    signs = signs_of(Metric(axis, goal) for axis, goal in zip("xy", goals, strict=True))
     best = points[pareto_mask(points * signs)] * signs
     best = best[np.lexsort((-best[:, 1], best[:, 0]))]
     corners = [best[0]]

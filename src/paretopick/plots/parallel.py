@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick.metrics import signs_of
 from paretopick.plots.labels import spread, text_size
 from paretopick.plots.options import Options
 from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, VERMILION, Kind, counted, laid_out, legend_above, say_nothing_yet
@@ -31,7 +32,8 @@ class ParallelData:
     """Options across metrics, the most interesting first."""
 
     metrics: tuple[str, ...]
-    goals: tuple[str, ...]
+    directions: tuple[str, ...]
+    """Which direction of each metric is good, in words."""
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     """Of ``KINDS``."""
@@ -52,7 +54,7 @@ class ParallelData:
         """Returns what there is to be drawn of a result."""
         metrics = tuple(result.metrics)
         options = Options.of(result, metrics)
-        signs = np.array([1.0 if goal == "max" else -1.0 for goal in result.metrics.values()])
+        signs = signs_of(result.metric_records)
         good = options.means * signs
         low, high = (good.min(axis=0), good.max(axis=0)) if len(good) else (np.zeros(len(metrics)), np.zeros(len(metrics)))
         width = high - low
@@ -62,7 +64,7 @@ class ParallelData:
         crowd = (f"{n} options of the answer are too many to be named here.",) if n > MOST_NAMES else ()
         return cls(
             metrics=tuple(shortened(legible(name), 32) for name in metrics),
-            goals=tuple(result.metrics.values()),
+            directions=tuple(metric.direction for metric in result.metric_records),
             names=options.names,
             kinds=options.kinds,
             heights=heights,
@@ -136,11 +138,11 @@ def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
 
 
 def _write_ends(axes: Axes, record: ParallelData) -> None:
-    """Writes above each axis its best value, and below it its worst, its metric and its goal."""
-    goals = ["small is good" if goal == "min" else "large is good" for goal in record.goals]
-    for x, (metric, goal, best, worst) in enumerate(zip(record.metrics, goals, record.best, record.worst, strict=True)):
+    """Writes above each axis its best value, and below it its worst, its metric and which direction is good."""
+    columns = zip(record.metrics, record.directions, record.best, record.worst, strict=True)
+    for x, (metric, direction, best, worst) in enumerate(columns):
         lines = [fitted(line, WIDEST_METRIC, 8) for line in _wrapped(metric)]
-        label = "\n".join((*lines, f"({goal})"))
+        label = "\n".join((*lines, f"({direction})"))
         axes.annotate(label, (x, 0), (0, -20), textcoords="offset points", ha="center", va="top", fontsize=8, **plain(label))
         axes.annotate(best, (x, 1), (0, 4), textcoords="offset points", ha="center", va="bottom", fontsize=7.5)
         axes.annotate(worst, (x, 0), (0, -4), textcoords="offset points", ha="center", va="top", fontsize=7.5)

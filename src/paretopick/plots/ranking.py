@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_choice
+from paretopick._arrays import FloatArray
 from paretopick.plots.options import Limits, Options, limits
 from paretopick.plots.style import KINDS, axis_label, kind_handles, label_axes, legend_above, name_rows, say_nothing_yet
 from paretopick.plots.texts import short_names
@@ -45,15 +45,15 @@ class RankingData:
             result: of a study.
             metric: by default the first.
         """
-        name = next(iter(result.metrics)) if metric is None else check_choice(metric, result.metrics, "metric")
-        options = Options.of(result, [name])
-        goal, means = result.metrics[name], options.means[:, 0]
-        best = np.argsort(-means if goal == "max" else means, kind="stable")[:MOST_ROWS]
-        known = {row.option: row.intervals[name] or (np.nan, np.nan) for row in result.options}
+        shown_metric = result.metric_records[0] if metric is None else result.metric(metric)
+        options = Options.of(result, [shown_metric.name])
+        means = options.means[:, 0]
+        best = np.argsort(-shown_metric.sign * means, kind="stable")[:MOST_ROWS]
+        known = {row.option: row.intervals[shown_metric.name] or (np.nan, np.nan) for row in result.options}
         intervals = np.array([known[option] for option in options.names]).reshape(-1, 2)
         n, shown = len(means), len(best)
         return cls(
-            label=axis_label(name, goal),
+            label=axis_label(shown_metric),
             names=short_names([options.names[i] for i in best], 32),
             kinds=tuple(options.kinds[i] for i in best),
             means=means[best],

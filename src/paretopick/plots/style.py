@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from paretopick.metrics import Metric
 from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened
 
 if TYPE_CHECKING:
@@ -96,13 +97,13 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float]
     return figure, list(axes.ravel())
 
 
-def axis_label(metric: str, goal: str) -> str:
+def axis_label(metric: Metric) -> str:
     """Returns what an axis says about its metric.
 
-    >>> axis_label("seconds", "min")
+    >>> axis_label(Metric("seconds", "min"))
     'seconds (small is good)'
     """
-    return f"{shortened(legible(metric), 48)} ({'small' if goal == 'min' else 'large'} is good)"
+    return f"{shortened(legible(metric.name), 48)} ({metric.direction})"
 
 
 def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:

@@ -27,6 +27,7 @@ class APE(Policy):
     """
 
     amendable = False
+    stepwise = True
     _bounds: _Bounds
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int) -> None:
@@ -81,6 +82,11 @@ class APEFB(APE):
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int, exploration: float) -> None:
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget)
         self.exploration = exploration
+
+    @classmethod
+    def needs_complexity(cls, options: Mapping[str, Any]) -> bool:
+        """Returns whether it is to work the exploration out from the complexity."""
+        return "exploration" not in options
 
     def _build(self) -> None:
         self._bounds = _Bounds(self.means, _bonus(self.exploration, self._counts))

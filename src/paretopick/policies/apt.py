@@ -20,6 +20,9 @@ class APT(Policy):
     The answer at any time is the empirical Pareto set. A batch freezes the gaps and updates the counts alone.
     """
 
+    extendable = True
+    stepwise = True
+
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, gamma: float, initial: int) -> None:
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, planned=budget)
         self.batch = batch

@@ -6,7 +6,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,8 +80,19 @@ class Policy(ABC):
     """What ``pp.policy`` was asked for: a name in ``POLICIES``."""
     options: Mapping[str, Any] = {}
     """The options that went with it, as JSON values."""
-    amendable: bool = True
-    """Whether observations can be taken back, arms retired, and objectives rescaled."""
+
+    # What it can do: traits of the class, which ``PolicyChoice`` reads without making a policy.
+    amendable: ClassVar[bool] = True
+    """Whether observations can be taken back, arms retired, and objectives rescaled or declared to be without noise."""
+    extendable: ClassVar[bool] = False
+    """Whether it can be given more budget later: whether it has an ``extend`` of its own."""
+    stepwise: ClassVar[bool] = False
+    """Whether it chooses pull after pull, or batch after batch, and plans no rounds ahead."""
+
+    n_rounds: int | None = None
+    """How many rounds are planned; None for those who plan none."""
+    max_arms: int | None = None
+    """How many optimal arms are enough; None if all are to be found."""
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
         """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
@@ -103,6 +114,11 @@ class Policy(ABC):
         """What objectives are divided by before they are compared; 0 where they are without noise."""
         self._certain: FloatArray = np.zeros((self.n_arms, self.n_objectives))
         """What each arm has in the objectives without noise, which a sum divided by a count may miss by a rounding; else 0."""
+
+    @classmethod
+    def needs_complexity(cls, options: Mapping[str, Any]) -> bool:
+        """Returns whether a policy with such options has to be told how hard the problem is, as ``complexity=``."""
+        return False
 
     def __repr__(self) -> str:
         now = self.snapshot()
@@ -169,6 +185,11 @@ class Policy(ABC):
     def done(self) -> bool:
         """Whether nothing is due any more."""
         return not self._due.any()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it ended because ``max_arms`` were found, so that nothing is known about the others."""
+        return False
 
     def recommend(self) -> IntArray:
         """Returns the arms that look Pareto optimal, sorted: the answer when done, the best guess so far before that.
@@ -257,14 +278,17 @@ class Policy(ABC):
                 f"widths={widths!r} must be {self.n_objectives} numbers, what each objective is divided by, "
                 "or 0 where it is without noise."
             )
-        told = self._exact & (self._counts > 0)[:, None]
-        self._certain = np.where(row == 0, np.where(told, self._certain, np.nan_to_num(self.means)), 0.0)
+        if (row == 0).any():
+            told = self._exact & (self._counts > 0)[:, None]
+            self._certain = np.where(row == 0, np.where(told, self._certain, np.nan_to_num(self.means)), 0.0)
+        else:
+            self._certain = np.zeros_like(self._certain)
         self._widths = row
 
     def _check_amendable(self, what: str) -> None:
         if not self.amendable:
             name = self.name or type(self).__name__
-            raise InvalidInput(f"{name} has no {what}; ege-sr, ege-sh, ege-gg, uniform, ege-sr-k, ege and apt have.")
+            raise InvalidInput(f"{name} has no {what}; these have: {', '.join(_peers('amendable'))}.")
 
     def _optimal_and_gaps(self, arms: IntArray, points: FloatArray) -> tuple[BoolArray, FloatArray]:
         """The Pareto mask and the gaps of some arms on the scale of the widths, from their means or, equally often told, sums."""
@@ -282,7 +306,8 @@ class Policy(ABC):
         """Allows more pulls, up to a new budget; what was asked for so far stands. Rounds that are planned ahead cannot grow."""
         name = self.name or type(self).__name__
         raise InvalidInput(
-            f"the rounds of {name} are planned for its budget of {self.budget}; apt alone can be given more later."
+            f"the pulls of {name} are planned for its budget of {self.budget}; these can be given more later: "
+            f"{', '.join(_peers('extendable'))}."
         )
 
     @property
@@ -394,20 +419,27 @@ class Policy(ABC):
         """Takes over ``_more_state`` and rebuilds whatever is derived from the fields of this class."""
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, name: str = "option") -> Any:
     """Returns an option as new JSON values: numbers of any kind, lists, mappings; infinity, which JSON lacks, as a text."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry, name) for key, entry in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return plain(value.tolist(), name)
     if isinstance(value, Iterable):
-        return [plain(entry) for entry in value]
+        return [plain(entry, name) for entry in value]
     if isinstance(value, numbers.Integral):
         return int(value)
-    number = check_real(value, "option", infinite=True)
+    number = check_real(value, name, infinite=True)
     return number if np.isfinite(number) else str(number)
+
+
+def _peers(trait: str) -> list[str]:
+    """The policies that can do what this one cannot."""
+    from paretopick.policies.choices import policies_with  # which imports every policy, and thereby this module
+
+    return policies_with(trait)
 
 
 def _like(mine: NDArray[Any], value: Any, name: str) -> NDArray[Any]:

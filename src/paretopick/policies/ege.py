@@ -30,6 +30,7 @@ class EGE(Policy):
             n_arms=schedule.n_arms, n_objectives=n_objectives, budget=cost if budget is None else budget, planned=cost
         )
         self.schedule = schedule
+        self.n_rounds = schedule.n_rounds
         self.max_arms = max_arms
         self._round = min(1, schedule.n_rounds)
         self._due[:] = schedule.pulls[0] if schedule.pulls else 0

@@ -18,17 +18,17 @@ from paretopick.policies.apt import APT
 from paretopick.policies.base import Policy
 from paretopick.policies.ege import EGE
 from paretopick.simulation.results import Span
-from paretopick.simulation.scores import Judge
+from paretopick.simulation.scores import Scorer
 from paretopick.simulation.tasks import Task, has_exact
 
 if TYPE_CHECKING:
     from paretopick.simulation.kernels.draws.counters import Key
-    from paretopick.simulation.kernels.draws.pulls import Noise
-    from paretopick.simulation.kernels.ege.one_run import Plan
+    from paretopick.simulation.kernels.draws.pulls import BanditArrays
+    from paretopick.simulation.kernels.ege.one_run import ScheduleArrays
 
 log = logging.getLogger("paretopick")
 
-SIDE_BY_SIDE = 512
+MOST_ARMS_OF_EIGHT_RUNS = 512
 """Up to this many arms eight runs of EGE advance together; with more, what they work in leaves the cache."""
 
 ABREAST = 24
@@ -67,7 +67,7 @@ def _largest_sum(task: Task) -> float:
 
 def grain(task: Task) -> int:
     """How many runs advance together."""
-    most = {EGE: SIDE_BY_SIDE, APEFB: ABREAST_WITHOUT_GAPS}.get(task.kind, ABREAST)
+    most = {EGE: MOST_ARMS_OF_EIGHT_RUNS, APEFB: ABREAST_WITHOUT_GAPS}.get(task.kind, ABREAST)
     return 8 if task.bandit.n_arms <= most else 1
 
 
@@ -75,7 +75,7 @@ class CompiledRunner:
     """Runs of one policy on one bandit at several budgets, in kernels."""
 
     def __init__(self, task: Task) -> None:
-        self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
+        self._scorer = Scorer(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
         with _notice():
             self._sweep = KERNELS[task.kind](task)
             self._sweep(seed_key((0,)), 0, 0)  # compiles, or reads from the cache
@@ -83,7 +83,7 @@ class CompiledRunner:
     def span(self, span: Span) -> IntArray:
         """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone."""
         answers = self._sweep(seed_key(span.seed), span.first, span.last)
-        return np.array([self._judge.tally(*answer, first=span.first) for answer in answers])
+        return np.array([self._scorer.tally(*answer, first=span.first) for answer in answers])
 
 
 def seed_key(seed: tuple[int, ...]) -> Key:
@@ -103,35 +103,35 @@ Sweep = Callable[["Key", int, int], list[tuple[Any, IntArray, IntArray]]]
 def _ege(task: Task) -> Sweep:
     from paretopick.simulation.kernels.ege import kernel as ege
 
-    side_by_side = grain(task) > 1
-    means = kernel_means(task)
-    plans = []
+    eight_runs = grain(task) > 1
+    means = flat_means(task)
+    prepared = []
     for budget in task.budgets:
         player = task.player(budget)
         assert isinstance(player, EGE)
-        plan, columns = make_plan(player)
-        plans.append((kernel_noise(task, columns, means), plan))
+        schedule, columns = schedule_arrays(player)
+        prepared.append((bandit_arrays(task, columns, means), schedule))
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         results = []
-        for noise, plan in plans:
-            outcome = _outcome(last - first, noise.n_arms)
-            memory = ege.make_memory(noise, side_by_side=side_by_side)
-            ege.run_ege(_from_run(noise, first), plan, seed, first, last, memory, outcome)
+        for bandit, schedule in prepared:
+            outcome = _outcome(last - first, bandit.n_arms)
+            memory = ege.make_memory(bandit, eight_runs=eight_runs)
+            ege.run_ege(_from_run(bandit, first), schedule, seed, first, last, memory, outcome)
             results.append(tuple(outcome))
         return results
 
     return sweep
 
 
-def make_plan(player: EGE) -> tuple[Plan, IntArray]:
+def schedule_arrays(player: EGE) -> tuple[ScheduleArrays, IntArray]:
     """Returns a schedule as the kernels see it, and the different numbers of pulls in it."""
-    from paretopick.simulation.kernels.ege.one_run import Plan
+    from paretopick.simulation.kernels.ege.one_run import ScheduleArrays
 
     pulls = np.array(player.schedule.pulls, dtype=np.int64)
     columns, column = np.unique(pulls, return_inverse=True)
     active = np.array(player.schedule.active, dtype=np.int64)
-    return Plan(active, pulls, column.astype(np.int64), player.max_arms or 0), columns
+    return ScheduleArrays(active, pulls, column.astype(np.int64), player.max_arms or 0), columns
 
 
 def _ape(task: Task) -> Sweep:
@@ -141,7 +141,7 @@ def _ape(task: Task) -> Sweep:
     make_memory, run = (
         (ape_eight_runs.make_memory, ape_eight_runs.run_ape_abreast) if together else (ape.make_memory, ape.run_ape)
     )
-    noise = kernel_noise(task)
+    noise = bandit_arrays(task)
     variants: dict[type[Policy], int] = {APEFB: ape.FIXED, AdaptiveAPEFB: ape.ADAPTIVE, PublishedAdaptiveAPEFB: ape.PUBLISHED}
     plans = []
     for budget in task.budgets:
@@ -168,7 +168,7 @@ def _apt(task: Task) -> Sweep:
     make_memory, run = (
         (apt_eight_runs.make_memory, apt_eight_runs.run_apt_abreast) if together else (apt.make_memory, apt.run_apt)
     )
-    noise = kernel_noise(task)
+    noise = bandit_arrays(task)
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
     batch, gamma, initial = min(player.batch, max(task.budgets)), player.gamma, player.initial
@@ -199,14 +199,14 @@ KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
 
 
 def _outcome(n_runs: int, n_arms: int) -> Any:
-    from paretopick.simulation.kernels.ege.one_run import Outcome
+    from paretopick.simulation.kernels.outcomes import Outcome
 
     return Outcome(
         np.zeros((n_runs, -(-n_arms // 64)), dtype=np.uint64), np.zeros(n_runs, dtype=np.int64), np.zeros(n_runs, dtype=np.int64)
     )
 
 
-def kernel_means(task: Task) -> FloatArray:
+def flat_means(task: Task) -> FloatArray:
     """Returns the means as the kernels see them, flat: those of the bandit, or of every run and of lanes behind the last."""
     K, D = task.bandit.means.shape
     means = task.bandit.means[None]
@@ -218,34 +218,34 @@ def kernel_means(task: Task) -> FloatArray:
     return (means / task.scale).ravel()
 
 
-def _from_run(noise: Noise, run: int) -> Noise:
+def _from_run(bandit: BanditArrays, run: int) -> BanditArrays:
     """The same with the means from those of a run on, where runs have means of their own."""
-    return noise._replace(means=noise.means[run * noise.step :])
+    return bandit._replace(means=bandit.means[run * bandit.step :])
 
 
-def kernel_noise(task: Task, columns: IntArray | None = None, means: FloatArray | None = None) -> Noise:
+def bandit_arrays(task: Task, columns: IntArray | None = None, means: FloatArray | None = None) -> BanditArrays:
     """Returns the bandit as the kernels see it, divided by the scale.
 
     Args:
         task: what is simulated.
         columns: the numbers of pulls to draw sums of.
-        means: what ``kernel_means`` returned, if that is at hand.
+        means: what ``flat_means`` returned, if that is at hand.
     """
     from paretopick.simulation.kernels.draws import pulls
     from paretopick.simulation.kernels.draws.binomials import MOST_PULLS, make_tables, no_tables
 
     K, D = task.bandit.means.shape
     scale = np.ones(D) if task.scale is None else task.scale
-    means = kernel_means(task) if means is None else means
+    means = flat_means(task) if means is None else means
     step = 0 if task.truths is None else K * D
     if isinstance(task.bandit.noise, Bernoulli):
         if columns is not None and columns.max(initial=0) > MOST_PULLS:
             raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
         # Tables are for chances that serve many runs.
         tables = no_tables() if columns is None or step else make_tables(columns, means)
-        return pulls.Noise(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, tables)
+        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, tables)
     kind, factors = _gaussian(task.bandit, scale)
-    return pulls.Noise(kind, K, D, step, means, factors, no_tables())
+    return pulls.BanditArrays(kind, K, D, step, means, factors, no_tables())
 
 
 def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:

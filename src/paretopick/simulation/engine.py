@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike
 from paretopick._arrays import IntArray, check_choice, check_integer
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
+from paretopick.policies import PolicyGiven
 from paretopick.simulation.compiled import CompiledRunner, grain, why_no_kernel
 from paretopick.simulation.reference import ReferenceRunner
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
-from paretopick.simulation.tasks import PolicySpec, Task, check_budgets, make_task
+from paretopick.simulation.tasks import Task, check_budgets, make_task
 from paretopick.simulation.truths import check_truths
 
 log = logging.getLogger("paretopick")
@@ -65,16 +66,16 @@ MOST_RUNS = 1 << 32
 
 
 @overload
-def simulate(bandit: Bandit, policy: PolicySpec, /, **options: Unpack[_Options]) -> ErrorCurve: ...
+def simulate(bandit: Bandit, policy: PolicyGiven, /, **options: Unpack[_Options]) -> ErrorCurve: ...
 
 
 @overload
-def simulate(bandit: Bandit, policy: list[PolicySpec], /, **options: Unpack[_Options]) -> list[ErrorCurve]: ...
+def simulate(bandit: Bandit, policy: list[PolicyGiven], /, **options: Unpack[_Options]) -> list[ErrorCurve]: ...
 
 
 def simulate(
     bandit: Bandit,
-    policy: PolicySpec | list[PolicySpec],
+    policy: PolicyGiven | list[PolicyGiven],
     /,
     *,
     budgets: int | Iterable[int] | None = None,
@@ -97,7 +98,7 @@ def simulate(
 
     Args:
         bandit: what is pulled.
-        policy: a name, or (name, options), or a list of such. A policy that takes ``complexity`` (the oracle ``ape-fb``) is given
+        policy: a name, or (name, options), or a list of such. A policy that needs the ``complexity`` is given
             the bandit's, unless the options say otherwise.
         budgets: one or several; by default the bandit's own.
         runs: at each budget. Or ``"until:0.1"`` (or ``"until:10%"``): as many as it takes for the half-width of the 95%

@@ -10,7 +10,7 @@ from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.simulation.results import TALLIES, Span
-from paretopick.simulation.scores import Judge, packed
+from paretopick.simulation.scores import Scorer, packed
 from paretopick.simulation.tasks import Task, check_exact, check_scale, has_exact
 
 
@@ -54,7 +54,7 @@ class ReferenceRunner:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._judge = Judge(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
+        self._scorer = Scorer(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
 
     def span(self, span: Span) -> IntArray:
         """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone.
@@ -76,4 +76,4 @@ class ReferenceRunner:
         answer = np.zeros((1, player.n_arms), dtype=np.bool_)
         answer[0, player.recommend()] = True
         record = player.snapshot()
-        return self._judge.tally(packed(answer), np.array([record.pulls_used]), np.array([record.round]), first=run)
+        return self._scorer.tally(packed(answer), np.array([record.pulls_used]), np.array([record.round]), first=run)

@@ -17,7 +17,7 @@ MOST_REMEMBERED = 1 << 17
 """Hypervolumes of different answers to the same bandit that are remembered at a time."""
 
 
-class Judge:
+class Scorer:
     """Knows the truth about one bandit, or about each run."""
 
     def __init__(self, bandit: Bandit, max_arms: int | None, hypervolume: bool, truths: Truths | None) -> None:

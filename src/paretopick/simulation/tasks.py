@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +15,11 @@ from numpy.typing import ArrayLike
 from paretopick._arrays import FloatArray, IntArray, check_flag, check_integer, frozen
 from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall, InvalidInput
-from paretopick.policies import check_options, plain_options, policy, policy_options
+from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, policies_with
 from paretopick.policies.base import Policy
 from paretopick.simulation.results import ErrorCurve, Span
 from paretopick.simulation.truths import Truths
 from paretopick.theory.complexity import complexity
-
-PolicySpec: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +27,21 @@ class Task:
     """One policy on one bandit at several budgets."""
 
     bandit: Bandit
-    policy: str
-    options: Mapping[str, Any]
+    choice: PolicyChoice
     budgets: tuple[int, ...]
     scale: FloatArray | None
     hypervolume: bool
     truths: Truths | None
+
+    @property
+    def policy(self) -> str:
+        """The name of the policy."""
+        return self.choice.name
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of the policy, as JSON values."""
+        return self.choice.options
 
     @cached_property
     def identity(self) -> str:
@@ -57,8 +64,7 @@ class Task:
 
     def player(self, budget: int) -> Policy:
         """Returns a fresh policy."""
-        size = {"n_arms": self.bandit.n_arms, "n_objectives": self.bandit.n_objectives}
-        return policy(self.policy, **size, budget=budget, **self.options)
+        return self.choice.new(n_arms=self.bandit.n_arms, n_objectives=self.bandit.n_objectives, budget=budget)
 
     def bandit_of(self, run: int) -> Bandit:
         """Returns what is pulled in a run."""
@@ -81,7 +87,7 @@ class Task:
 
 def make_task(
     bandit: Bandit,
-    spec: PolicySpec,
+    policy: PolicyGiven,
     /,
     *,
     budgets: int | Iterable[int] | None = None,
@@ -91,29 +97,26 @@ def make_task(
 ) -> Task:
     """Returns what is to be simulated; refuses a policy, an option or a budget that does not work."""
     T = check_budgets(budgets, bandit)
-    name, options = _named(spec)
     widths = check_scale(scale, bandit.n_objectives)
-    options = informed_options(name, options, bandit, scale=None if has_exact(widths) else widths)
-    check_options(name, options)
+    choice = informed(check_policy(policy), bandit, scale=None if has_exact(widths) else widths)
     volume = check_flag(hypervolume, "hypervolume") and truths is None
-    task = Task(bandit, name, plain_options(options), T, widths, volume, truths)
+    task = Task(bandit, choice, T, widths, volume, truths)
     for budget in task.budgets:
         try:
             check_exact(task.player(budget), widths)
         except BudgetTooSmall as refusal:
-            raise BudgetTooSmall(f"{name} on {bandit.name}: {refusal}", refusal.smallest) from None
+            raise BudgetTooSmall(f"{choice.name} on {bandit.name}: {refusal}", refusal.smallest) from None
     return task
 
 
-def informed_options(name: str, options: Mapping[str, Any], bandit: Bandit, *, scale: FloatArray | None = None) -> dict[str, Any]:
-    """Returns the options with the true complexity filled in for a policy that must be told it, as the oracle ``ape-fb``.
+def informed(choice: PolicyChoice, bandit: Bandit, *, scale: FloatArray | None = None) -> PolicyChoice:
+    """Returns the choice with the true complexity filled in, if its policy must be told it and the options do not say.
 
     It is that of the objectives as the policy sees them, divided by their scale.
     """
-    if "complexity" in policy_options(name) and "exploration" not in options:
-        known = bandit.complexity if scale is None else complexity(bandit.means / scale)
-        return {"complexity": known, **options}
-    return {**options}
+    if not choice.needs_complexity or "complexity" in choice.options:
+        return choice
+    return choice.with_default(complexity=bandit.complexity if scale is None else complexity(bandit.means / scale))
 
 
 def check_scale(scale: ArrayLike | None, n_objectives: int) -> FloatArray | None:
@@ -143,18 +146,8 @@ def check_exact(player: Policy, scale: FloatArray | None) -> None:
     if scale is not None and has_exact(scale) and not player.amendable:
         raise InvalidInput(
             f"scale={scale.tolist()} says that objective {int(scale.argmin())} is without noise, and "
-            f"{player.name or 'this policy'} knows no such objectives; ege-sr, ege-sh, ege-gg, uniform, ege-sr-k, ege and apt do."
+            f"{player.name or 'this policy'} knows no such objectives; {', '.join(policies_with('amendable'))} do."
         )
-
-
-def _named(spec: PolicySpec) -> tuple[str, Mapping[str, Any]]:
-    if isinstance(spec, str):
-        return spec, {}
-    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], Mapping):
-        return spec
-    raise InvalidInput(
-        f'policy={spec!r} is neither a name nor (name, options), such as ("ege-sr-k", {{"max_arms": 1}}); several go into a list.'
-    )
 
 
 def check_budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
+from paretopick._words import capital, counted
 from paretopick.errors import NotReady
 from paretopick.estimates import Estimates
 from paretopick.policies.base import Snapshot
@@ -30,7 +31,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         rehearsals: how often to simulate the same study at the means as measured.
     """
     definition, now = state.definition, state.policy.snapshot()
-    front = _front(state, now)
+    front = set(state.front())
     status = _statuses(state, now, front)
     means = state.means()
     signed = means * definition.signs
@@ -53,41 +54,33 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
                 dominated_by=tuple(definition.options[other] for other in dominators.get(arm, ())),
                 probability=chances.get(arm),
                 measurements=int(counts[arm]),
-                means=_by_metric(definition.metrics, means[arm]),
-                standard_errors=_by_metric(definition.metrics, np.where(counts[arm], errors[arm], np.nan)),
-                intervals=dict(zip(definition.metrics, map(tuple, intervals[arm]), strict=True))
+                means=_by_metric(definition.goals, means[arm]),
+                standard_errors=_by_metric(definition.goals, np.where(counts[arm], errors[arm], np.nan)),
+                intervals=dict(zip(definition.goals, map(tuple, intervals[arm]), strict=True))
                 if arm in intervals
-                else dict.fromkeys(definition.metrics),
+                else dict.fromkeys(definition.goals),
                 left_in_round=int(now.left_in[arm]) or None,
             )
             for arm, name in enumerate(definition.options)
         ),
         certainty=certainty,
         rehearsal=rehearsal,
-        metrics=dict(definition.metrics),
-        exact=definition.exact,
+        metric_records=definition.metrics,
         correlation=None if estimates is None else tuple(map(tuple, estimates.correlation.tolist())),
         policy=definition.policy,
         budget=state.budget,
         used=now.pulls_used,
         round=now.round,
         notes=(*_notes(state), *_surprises(definition, signed, front, unbeaten)),
+        is_part=definition.choice.max_arms is not None,
     )
-
-
-def _front(state: State, now: Snapshot) -> set[int]:
-    """The answer, or the best guess; before every option was measured, those accepted already."""
-    try:
-        return set(state.policy.recommend().tolist())
-    except NotReady:
-        return set(now.accepted)
 
 
 def _statuses(state: State, now: Snapshot, front: set[int]) -> dict[int, str]:
     """What the policy decided."""
     status = dict.fromkeys(range(len(state.definition.options)), "dominated")
     status |= dict.fromkeys(now.active, "undecided")
-    if now.done and not getattr(state.policy, "stopped", False):  # if it stopped early, nobody knows about the others
+    if now.done and not state.policy.stopped:  # if it stopped early, nobody knows about the others
         status |= dict.fromkeys(now.active, "dominated")
         status |= dict.fromkeys(front, "pareto")
     status |= dict.fromkeys(now.accepted, "pareto")
@@ -126,10 +119,9 @@ def _how_sure(
     try:
         estimates = state.estimates(present)
     except NotReady as reason:
-        text = str(reason)
-        return {}, Certainty(None, None, 0, text[0].upper() + text[1:]), None, None
+        return {}, Certainty(None, None, 0, capital(str(reason))), None, None
     answer = np.array([arm in front for arm in present])
-    shares, certainty = resample(estimates, answer, max_arms=definition.policy_options.get("max_arms"))
+    shares, certainty = resample(estimates, answer, max_arms=definition.choice.max_arms)
     rehearsal = rehearse(definition, estimates, state.budget, rehearsals, scale=state.widths()) if rehearsals else None
     return dict(zip(present, shares.tolist(), strict=True)), certainty, rehearsal, estimates
 
@@ -154,11 +146,11 @@ def _notes(state: State) -> Iterable[str]:
     if state.kept:
         yield f"{state.kept} more made than asked for: kept, and counted if their options become due."
     if state.failed:
-        yield f"{state.failed} {'attempt' if state.failed == 1 else 'attempts'} to measure failed."
+        yield f"{counted(state.failed, 'attempt')} to measure failed."
     noise = state.noise()
-    for metric, name in enumerate(state.definition.metrics):
-        if noise[metric] == 0 and name not in state.definition.exact:
-            yield f"{name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
+    for metric, width in zip(state.definition.metrics, noise, strict=True):
+        if width == 0 and not metric.exact:
+            yield f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
 
 
 def _surprises(definition: Definition, means: FloatArray, front: set[int], unbeaten: Iterable[int]) -> Iterable[str]:

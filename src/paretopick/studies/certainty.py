@@ -92,11 +92,10 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
     """Returns how often the same study would be right at the means as measured; None if it cannot be run with these options."""
     from paretopick.simulation import simulate
 
-    chosen = (definition.policy, definition.policy_options)
     try:
         curve = simulate(
             estimates.bandit(),
-            chosen,
+            definition.choice,
             budgets=budget,
             runs=runs,
             rng=0,
@@ -108,12 +107,11 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
         if len(estimates.means) == len(definition.options):
             raise
         return None  # options were retired, and the schedule is for more of them
-    relaxed = "max_arms" in definition.policy_options
-    right = runs - int(curve.relaxed_losses[0] if relaxed else curve.errors[0])
+    right = runs - int(curve.relaxed_losses[0])
     low, high = _wilson(right, runs)
     how = (
         f"If the means as measured were the truth, {right:,} of {runs:,} simulated studies like this one ({definition.policy}, "
-        f"budget {budget:,}) would find {_sought(relaxed)}."
+        f"budget {budget:,}) would find {_sought(definition.choice.max_arms is not None)}."
     )
     return Rehearsal(right, runs, right / runs, (low, high), how)
 

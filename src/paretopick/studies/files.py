@@ -14,6 +14,7 @@ from typing import Any
 from paretopick._arrays import check_choice, check_flag, check_integer, check_real
 from paretopick._words import quoted
 from paretopick.errors import InvalidInput, MissingFile
+from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies.commands import Command
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.tables import read_options
@@ -39,7 +40,7 @@ class StudyFile:
         """Returns what measures an option."""
         return Command(
             self.definition.command,
-            metrics=self.definition.metrics,
+            metrics=self.definition.goals,
             settings=self.definition.settings[0],
             timeout=self.definition.timeout if timeout is None else timeout,
             shell=self.definition.shell,
@@ -72,7 +73,7 @@ def study_file_text(study: StudyFile) -> str:
     record = {
         "name": study.name,
         "budget": definition.budget,
-        "policy": {"name": definition.policy, **definition.policy_options},
+        "policy": definition.choice.to_dict(),
         "exact": list(definition.exact) or None,
         "scale": None if definition.scale == "noise" else definition.scale,
         "command": list(definition.command) or None,
@@ -84,7 +85,7 @@ def study_file_text(study: StudyFile) -> str:
         "options": None if settings else list(definition.options),
     }
     lines = [f"{key} = {_toml(value)}" for key, value in record.items() if value is not None]
-    tables: dict[str, Mapping[str, Any]] = {"metrics": definition.metrics}
+    tables: dict[str, Mapping[str, Any]] = {"metrics": definition.goals}
     if settings:
         tables["options"] = dict(zip(definition.options, definition.settings, strict=True))
     for title, table in tables.items():
@@ -104,7 +105,7 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         options=read_options(path.parent / options) if isinstance(options, str) else options,
         metrics=record["metrics"],
         budget=record["budget"],
-        policy=_policy(record.get("policy", "ege-sr")),
+        policy=record.get("policy", DEFAULT_POLICY),
         scale=record.get("scale", "noise"),
         exact=record.get("exact", ()),
     )
@@ -120,14 +121,6 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         retries=check_integer(record["retries"], "retries", minimum=0) if "retries" in record else None,
         workers=check_integer(record["workers"], "workers", minimum=1) if "workers" in record else None,
     )
-
-
-def _policy(value: Any) -> tuple[str, dict[str, Any]]:
-    """A name, or a table with the name and the options of the policy."""
-    if isinstance(value, Mapping):
-        options = dict(value)
-        return options.pop("name", None), options
-    return value, {}
 
 
 def _words(command: Any, shell: bool) -> tuple[str, ...]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from paretopick._arrays import check_choice
+from paretopick._words import listed, probability, some, unmistakable
+from paretopick.metrics import Metric, goals_of
 from paretopick.studies.certainty import Certainty, Rehearsal
 
 if TYPE_CHECKING:
@@ -59,8 +62,7 @@ class ParetoResult:
     """That ``pareto`` is right as a whole."""
     rehearsal: Rehearsal | None
     """If it was asked for: how often the same study would be right if the means as measured were the truth."""
-    metrics: dict[str, str]
-    exact: tuple[str, ...]
+    metric_records: tuple[Metric, ...]
     correlation: tuple[tuple[float, ...], ...] | None
     """Between the metrics of one measurement; None if nobody knows yet."""
     policy: str
@@ -68,6 +70,22 @@ class ParetoResult:
     used: int
     round: int
     notes: tuple[str, ...]
+    is_part: bool = False
+    """Whether the study was after some Pareto-optimal options, and not all of them."""
+
+    @cached_property
+    def metrics(self) -> dict[str, str]:
+        """The metrics and their goals."""
+        return goals_of(self.metric_records)
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """The metrics without noise."""
+        return tuple(metric.name for metric in self.metric_records if metric.exact)
+
+    def metric(self, name: str) -> Metric:
+        """Returns the record of a metric, by its name."""
+        return self.metric_records[list(self.metrics).index(check_choice(name, self.metrics, "metric"))]
 
     @property
     def sentence(self) -> str:
@@ -76,7 +94,7 @@ class ParetoResult:
         front = listed(self.pareto)
         if not self.pareto:
             return (
-                "Nobody can say yet which options are Pareto-optimal."
+                "It cannot be said yet which options are Pareto-optimal."
                 if not self.done
                 else "No option is left that was found to be Pareto-optimal."
             )
@@ -85,11 +103,6 @@ class ParetoResult:
         if self.done:
             return f"Of {n} options, {front} {verb} Pareto-optimal{more}."
         return f"Best guess so far: of {n} options, {front} {verb} Pareto-optimal{more}."
-
-    @property
-    def is_part(self) -> bool:
-        """Whether the study was after some Pareto-optimal options, and not all of them."""
-        return self.policy == "ege-sr-k"
 
     @property
     def doubtful(self) -> tuple[OptionResult, ...]:
@@ -103,36 +116,37 @@ class ParetoResult:
         """One row per option, flat: means under the names of the metrics, their standard errors as ``... ±``."""
         return [
             {
-                "option": verdict.option,
-                "status": verdict.status,
-                "dominated_by": list(verdict.dominated_by),
-                "probability": verdict.probability,
-                "measurements": verdict.measurements,
+                "option": found.option,
+                "status": found.status,
+                "dominated_by": list(found.dominated_by),
+                "probability": found.probability,
+                "measurements": found.measurements,
                 **{
                     column: value
-                    for name in self.metrics
-                    for column, value in ((name, verdict.means[name]), (f"{name} ±", verdict.standard_errors[name]))
+                    for metric in self.metric_records
+                    for column, value in (
+                        (metric.name, found.means[metric.name]),
+                        (metric.error_column, found.standard_errors[metric.name]),
+                    )
                 },
-                "left_in_round": verdict.left_in_round,
+                "left_in_round": found.left_in_round,
             }
-            for verdict in self.options
+            for found in self.options
         ]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
-        noisy = [name for name in self.metrics if name not in self.exact]
         header = ["option", "status", "P(optimal)", "measured"]
-        for name in self.metrics:
-            header += [name, "±"] if name in noisy else [name]
+        for metric in self.metric_records:
+            header += metric.headings
         rows = []
-        for verdict in self.ranked():
-            guessed = verdict.status == "undecided" and verdict.option in self.pareto
-            status = f"{verdict.status}, best guess" if guessed else verdict.status
-            row = [verdict.option, status, percent(verdict.probability), f"{verdict.measurements:,}"]
-            for name in self.metrics:
-                mean, error = rounded(verdict.means[name], verdict.standard_errors[name])
-                row += [mean, error] if name in noisy else [mean]
-            row += [f"round {verdict.left_in_round}" if verdict.left_in_round else "", _some(verdict.dominated_by)]
+        for found in self.ranked():
+            guessed = found.status == "undecided" and found.option in self.pareto
+            status = f"{found.status}, best guess" if guessed else found.status
+            row = [found.option, status, probability(found.probability), f"{found.measurements:,}"]
+            for metric in self.metric_records:
+                row += rounded(found.means[metric.name], found.standard_errors[metric.name])[: len(metric.headings)]
+            row += [f"round {found.left_in_round}" if found.left_in_round else "", some(found.dominated_by)]
             rows.append(row)
         return [*header, "left after", "dominated by"], rows
 
@@ -147,7 +161,9 @@ class ParetoResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values."""
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]  # tuples become lists
+        fields = {("metrics" if key == "metric_records" else key): value for key, value in asdict(self).items()}
+        fields |= {"metrics": self.metrics, "exact": self.exact}
+        return json.loads(json.dumps(fields))  # type: ignore[no-any-return]  # tuples become lists
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Returns everything as a JSON text."""
@@ -183,40 +199,27 @@ class ParetoResult:
         places = [' class="text"' if name in TEXTS else "" for name in header]
         head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
         body = "".join(
-            f'<tr class="{verdict.status}">'
+            f'<tr class="{found.status}">'
             + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
             + "</tr>\n"
-            for verdict, row in zip(self.ranked(), rows, strict=True)
+            for found, row in zip(self.ranked(), rows, strict=True)
         )
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
     def __str__(self) -> str:
-        front = ", ".join(_clear(self.pareto)) or ("none" if self.done else "none yet")
+        front = ", ".join(unmistakable(self.pareto)) or ("none" if self.done else "none yet")
         state = "Pareto-optimal" if self.done else "Best guess so far"
         text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
         if self.certainty.probability is None:
             return text
         what = "It" if self.is_part else "The set"
-        return f"{text} {what} is right with probability {percent(self.certainty.probability)}."
+        return f"{text} {what} is right with probability {probability(self.certainty.probability)}."
 
     __repr__ = __str__
 
 
 TEXTS = ("option", "status", "left after", "dominated by")
 """Columns of ``cells`` that are not numbers."""
-
-
-def percent(share: float | None) -> str:
-    """A probability as people read it: never 0% or 100%, which draws cannot show.
-
-    >>> percent(0.5), percent(0.994), percent(1.0), percent(None)
-    ('50%', '99.4%', '> 99.9%', '')
-    """
-    if share is None:
-        return ""
-    if share > 0.999 or share < 0.001:
-        return "> 99.9%" if share > 0.5 else "< 0.1%"
-    return f"{share:.1%}" if not 0.01 <= share <= 0.99 else f"{share:.0%}"
 
 
 def rounded(mean: float | None, error: float | None) -> tuple[str, str]:
@@ -240,26 +243,3 @@ def plain_number(value: float) -> str:
     if value == round(value) and abs(value) < 1e15:
         return f"{value:,.0f}"
     return f"{value:.6g}" if abs(value) < 1000 or abs(value) >= 1e15 else f"{value:,.2f}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence, those in quotes that would be taken for several.
-
-    >>> listed(["a", "b, c", "d"])
-    'a, "b, c" and d'
-    """
-    return joined(_clear(names))
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Parts of a sentence with commas, and "and" before the last."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-
-
-def _clear(names: Sequence[str]) -> list[str]:
-    return [f'"{name}"' if "," in name or " and " in name else name for name in names]
-
-
-def _some(names: tuple[str, ...]) -> str:
-    """A few names and how many more."""
-    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"

@@ -1,16 +1,15 @@
-"""The rules where work is handed out and results are taken in: the rules of a study, at a moment when nobody else can write."""
+"""Who gets which measurement, and what may be told: the rules of a study, at a moment when nobody else can write."""
 
 from __future__ import annotations
 
 import hashlib
-import heapq
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import check_budget, check_real
 from paretopick.errors import AlreadyTold, InvalidInput, NotDue
 from paretopick.events import Event, Lease
+from paretopick.policies import policies_with
 from paretopick.studies.state import State
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class Rules:
         again += [lease for lease in out if lease.worker != worker and self._is_over(lease)]
         again = [lease._replace(worker=worker, expires=expires) for lease in again[:n]]
         self.transaction.change_leases([lease.number for lease in again], worker=worker, expires=expires)
-        arms = self._next_arms(n - len(again), Counter(lease.arm for lease in out))
+        arms = self._next_arms(n - len(again), out)
         numbers = self.transaction.new_numbers(len(arms))
         asked_in = self.state.policy.round
         new = [Lease(number, arm, asked_in, worker, expires, False) for number, arm in zip(numbers, arms, strict=True)]
@@ -97,14 +96,14 @@ class Rules:
             raise InvalidInput(f"option {name!r} was retired already: {self.state.retired[arm]}")
         self.transaction.append([Event(0, "retired", arm=arm, details={"why": why})])
 
-    def extend_budget(self, budget: int) -> None:
+    def extend(self, budget: int) -> None:
         """Allows more measurements."""
-        policy = self.state.definition.policy
-        if policy != "apt":
+        choice = self.state.definition.choice
+        if not choice.extendable:
             raise InvalidInput(
-                f"the rounds of {policy} are planned for the budget of {self.state.budget}; "
-                "only a study with apt can be given more later. Create a new study with the larger budget and import the export "
-                "of this one: its measurements then count."
+                f"the rounds of {choice.name} are planned for the budget of {self.state.budget}; only a study with "
+                f"{', '.join(policies_with('extendable'))} can be given more later. Create a new study with the larger budget "
+                "and import the export of this one: its measurements then count."
             )
         if check_budget(budget) < self.state.budget:
             raise InvalidInput(f"budget={budget} is less than the {self.state.budget} that the study has already.")
@@ -161,7 +160,7 @@ class Rules:
         self.transaction.change_leases(mine, expires=expires)
         return mine
 
-    def take_back(self, numbers: Collection[int], worker: str) -> list[int]:
+    def release(self, numbers: Collection[int], worker: str) -> list[int]:
         """Takes measurements, or all, from a worker who will not make them, and returns which."""
         mine = self._with(numbers or {lease.number for lease in self.transaction.leases()}, worker)
         self.transaction.drop_leases(mine)
@@ -197,35 +196,32 @@ class Rules:
                     out.append(lease)
         return out
 
-    def _next_arms(self, n: int, out: Counter[int]) -> list[int]:
+    def _next_arms(self, n: int, out: Sequence[Lease]) -> list[int]:
         """The options that are due and not out, those first of which the most is missing."""
-        missing = [(out[arm] - due, arm) for arm, due in enumerate(self.state.policy.due.tolist()) if due > out[arm]]
-        heapq.heapify(missing)
+        missing = self.state.policy.due
+        for lease in out:
+            missing[lease.arm] -= 1
         arms: list[int] = []
-        while missing and len(arms) < n:
-            rest, arm = missing[0]
+        while len(arms) < n and missing[arm := int(missing.argmax())] > 0:
             arms.append(arm)
-            if rest < -1:
-                heapq.heapreplace(missing, (rest + 1, arm))
-            else:
-                heapq.heappop(missing)
+            missing[arm] -= 1
         return arms
 
     def _check_exact(self, arm: int, row: Sequence[float]) -> None:
         """Refuses another value of an exact metric than before."""
         definition = self.state.definition
-        for metric, name in enumerate(definition.metrics):
-            if name in definition.exact:
-                before = self.state.exact_value(arm, metric)
-                before = self._exact_values.setdefault((arm, metric), row[metric] if before is None else before)
-                if row[metric] != before:
+        for i, metric in enumerate(definition.metrics):
+            if metric.exact:
+                before = self.state.exact_value(arm, i)
+                before = self._exact_values.setdefault((arm, i), row[i] if before is None else before)
+                if row[i] != before:
                     raise InvalidInput(
-                        f"metric {name!r} of {definition.options[arm]!r} is {row[metric]:.15g} and was {before:.15g} before; "
+                        f"metric {metric.name!r} of {definition.options[arm]!r} is {row[i]:.15g} and was {before:.15g} before; "
                         "an exact metric never changes, so one of them is wrong, or the metric is not exact."
                     )
 
     def _named(self, row: Sequence[float]) -> Iterable[tuple[str, float]]:
-        return zip(self.state.definition.metrics, row, strict=True)
+        return zip(self.state.definition.goals, row, strict=True)
 
     def _past(self, number: int) -> list[Event]:
         """What happened to a measurement that is not out; refuses numbers that never were."""

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import os
-import pickle
 import secrets
-import signal
 import socket
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from paretopick._arrays import check_integer
+from paretopick._arrays import check_integer, check_name
 from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
-from paretopick.studies.definition import Definition, PolicyChoice, Scale, check_name, define
+from paretopick.metrics import MetricsGiven
+from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
+from paretopick.storage import StorageChoice, open_storage
+from paretopick.studies.definition import Definition, Scale, define
+from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
 from paretopick.studies.result import ParetoResult
-from paretopick.studies.study import Measurement, Study, opened
-
-if TYPE_CHECKING:
-    from paretopick.storage import Storage
+from paretopick.studies.study import Measurement, Study
 
 SHORT_LEASE = 30.0
 """Seconds that a measurement is promised to us; renewed while it runs, so that others wait no longer after a crash."""
@@ -42,15 +41,15 @@ Watch = Callable[[Study, str], None]
 def identify(
     measure: Callable[[Any], Mapping[str, Any] | Iterable[Any]],
     options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
-    metrics: Mapping[str, str],
+    metrics: MetricsGiven,
     budget: int,
     *,
     workers: int | Executor = 1,
     processes: bool = False,
     retries: int = RETRIES,
-    storage: str | os.PathLike[str] | Storage | None = None,
+    storage: StorageChoice = None,
     name: str | None = None,
-    policy: PolicyChoice = "ege-sr",
+    policy: PolicyGiven = DEFAULT_POLICY,
     scale: Scale = "noise",
     exact: Iterable[str] = (),
     watch: Watch | None = None,
@@ -61,7 +60,7 @@ def identify(
         measure: called with an option as it was given, of a mapping with its name; returns a mapping from metrics to values, or
             values in their order. What it raises is a failed measurement, which is made again.
         options: names or numbers, a mapping from names to settings, or rows with an ``option``.
-        metrics: name to "min" or "max".
+        metrics: name to "min" or "max", or a list of ``pp.Metric``.
         budget: the most measurements that count.
         workers: how many measure at the same time, in threads; or an executor. Metrics that are times suffer from company.
         processes: use processes instead of threads.
@@ -69,7 +68,8 @@ def identify(
         storage: a database, as for ``Study.create``, in which the study is kept, so that the same call goes on after a crash; by
             default it is kept in memory.
         name: of the study in the database; "study" by default.
-        policy: as for ``Study.create``, as are ``scale`` and ``exact``. With several workers ``apt`` hands out as many at a time.
+        policy: as for ``Study.create``, as are ``scale`` and ``exact``. With several workers a policy that takes
+            ``batch`` hands out as many at a time.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
     Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
@@ -90,7 +90,7 @@ def identify(
     return run_study(
         study,
         measure,
-        workers=_Here() if alone else workers,
+        workers=Here() if alone else workers,
         processes=processes,
         retries=retries,
         watch=watch,
@@ -99,39 +99,39 @@ def identify(
     )
 
 
-def create_or_open(
-    name: str, definition: Definition, storage: str | os.PathLike[str] | Storage | None, *, batch: int = 1
-) -> Study:
+def create_or_open(name: str, definition: Definition, storage: StorageChoice, *, batch: int = 1) -> Study:
     """Returns the study of that name, created if it is not there; refuses one that is about something else.
 
     Args:
         name: of the study.
-        definition: what it is about. ``apt`` goes on with a budget that is larger than before.
+        definition: what it is about. An extendable policy goes on with a budget that is larger than before.
         storage: as for ``Study.create``.
-        batch: of a new study with ``apt``, if its definition does not say.
+        batch: of a new study whose policy takes one, if its definition does not say.
     """
-    database = opened(storage)
+    database = open_storage(storage)
     check_name(name, "study")
-    grows, says_batch = definition.policy == "apt", "batch" in definition.policy_options
-    if grows and not says_batch:
-        definition = replace(definition, policy_options={**definition.policy_options, "batch": max(batch, 1)})
+    grows, says_batch = definition.choice.extendable, "batch" in definition.policy_options
+    definition = replace(definition, choice=definition.choice.with_default(batch=max(batch, 1)))
     stored = database.create(name, definition.to_dict())
     if stored is not None:
         return Study(database, stored)
     study = Study(database, database.find(name))
     wanted = definition
-    if grows and study.definition.policy == "apt":
-        options = wanted.policy_options if says_batch else study.definition.policy_options
-        wanted = replace(wanted, budget=study.definition.budget, policy_options=options)
+    if grows and study.definition.policy == wanted.policy:
+        choice = wanted.choice if says_batch else study.definition.choice
+        wanted = replace(wanted, budget=study.definition.budget, choice=choice)
     if differences := study.definition.differences(wanted):
         planned = definition.budget != study.definition.budget and not grows
-        hint = " Rounds are planned for their budget, which only apt can extend; an export of the old study can be imported."
+        hint = (
+            f" Rounds are planned for their budget, which only {', '.join(policies_with('extendable'))} can extend; an export of "
+            "the old study can be imported."
+        )
         raise InvalidInput(
             f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
             f"Choose another name, or delete the other one.{hint if planned else ''}"
         )
     if definition.budget > study.budget:
-        study.extend_budget(definition.budget)
+        study.extend(budget=definition.budget)
     return study
 
 
@@ -163,8 +163,8 @@ def run_study(
     """
     check_integer(retries, "retries", minimum=0)
     if processes:
-        _check_sendable(measure)
-    with _executor(workers, processes) as (executor, size):
+        check_sendable(measure)
+    with executor_of(workers, processes) as (executor, size):
         crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters)
         return crew.work(lambda todo: executor.submit(measure, argument(todo)), size, abandon)
 
@@ -192,7 +192,7 @@ class _Crew:
                 if self.running:
                     pause = 0.02
                     self._collect()
-                elif self.trouble or finishing or self._patiently(lambda: self.study.done, "whether the study is done"):
+                elif self.trouble or finishing or self._patiently(lambda: self.study.done, lambda: "whether the study is done"):
                     break
                 else:  # others are measuring what is left of this round
                     self._say(self._whom_we_wait_for() if pause == 0.64 else "")
@@ -202,7 +202,7 @@ class _Crew:
                 if abandon is None or finishing:
                     if abandon is not None:
                         abandon()
-                    if isinstance(self.executor, _Processes):
+                    if isinstance(self.executor, Processes):
                         self.executor.kill()
                     self._give_back()
                     raise
@@ -221,7 +221,7 @@ class _Crew:
             size = 1
         if len(self.running) < size:
             numbers = {todo.number for todo in self.running.values()}
-            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE), "more to measure")
+            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE), lambda: "more to measure")
             self.renewed = time.monotonic()
             for todo in todos:
                 if todo.number not in numbers:
@@ -230,13 +230,13 @@ class _Crew:
     def _collect(self) -> None:
         """Waits for the next measurement to end, and keeps what it brought; leases are renewed in the meantime."""
         together = len(self.running)
-        ended, _ = wait(self.running, timeout=SHORT_LEASE / 6, return_when=FIRST_COMPLETED)
-        for future in ended:
+        ended = [future for future in self.running if future.done()]
+        for future in ended or wait(self.running, timeout=SHORT_LEASE / 6, return_when=FIRST_COMPLETED).done:
             self._keep(future, self.running[future], together)
             del self.running[future]
         if self.running and time.monotonic() - self.renewed > SHORT_LEASE / 3:
             numbers = [todo.number for todo in self.running.values()]
-            self._patiently(lambda: self.study.extend(*numbers, worker=self.name, lease=SHORT_LEASE), "more time")
+            self._patiently(lambda: self.study.renew(*numbers, worker=self.name, lease=SHORT_LEASE), lambda: "more time")
             self.renewed = time.monotonic()
 
     def _keep(self, future: Future[Any], todo: Measurement, together: int) -> None:
@@ -252,12 +252,11 @@ class _Crew:
         if problem is not None:
             self._failed(todo, problem)
             return
-        what = f"measurement {todo.number} of {todo.option!r}"
+        values = future.result()
         try:
-            row = self.study.definition.values(future.result())
-            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name), f"{what}, {row}")
+            self._patiently(lambda: self.study.tell(todo.number, values, worker=self.name), lambda: self._shown(todo, values))
         except AlreadyTold:
-            self._say(f"{what} took so long that somebody else made it, too")
+            self._say(f"measurement {todo.number} of {todo.option!r} took so long that somebody else made it, too")
         except NotDue as late:
             self._say(str(late))
         except InvalidInput as refusal:
@@ -265,6 +264,9 @@ class _Crew:
         else:
             self.failures[todo.option] = 0
             self._say("")
+
+    def _shown(self, todo: Measurement, values: Any) -> str:
+        return f"measurement {todo.number} of {todo.option!r}, {self.study.definition.values(values)}"
 
     def _failed(self, todo: Measurement, problem: BaseException) -> None:
         said = " ".join(str(problem).split())
@@ -285,7 +287,8 @@ class _Crew:
     def _fail(self, todo: Measurement, why: str, output: str) -> None:
         try:
             self._patiently(
-                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name), f"that {todo.option!r} failed"
+                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name),
+                lambda: f"that {todo.option!r} failed",
             )
         except NotDue as late:
             self._say(str(late))
@@ -315,7 +318,7 @@ class _Crew:
         with suppress(StorageFailed):
             self.watch(self.study, sentence)
 
-    def _patiently(self, act: Callable[[], Any], what: str) -> Any:
+    def _patiently(self, act: Callable[[], Any], what: Callable[[], str]) -> Any:
         """Does something with the database, and goes on trying for a while if it does not answer."""
         until = time.monotonic() + LONGEST_OUTAGE
         pause = 0.1
@@ -324,79 +327,17 @@ class _Crew:
                 return act()
             except StorageFailed as problem:
                 if time.monotonic() > until:
-                    raise StorageFailed(f"{problem} Not kept: {what}.") from problem
+                    raise StorageFailed(f"{problem} Not kept: {what()}.") from problem
                 if pause == 0.1:
                     self._say(f"{problem} Trying again for {LONGEST_OUTAGE:.0f} s.")
                 time.sleep(pause)
                 pause = min(2 * pause, 5.0)
 
 
-class _Here(Executor):
-    """Runs things in the calling thread, one after the other."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except (Exception, SystemExit) as problem:
-            future.set_exception(problem)
-        return future
-
-
-class _Processes(Executor):
-    """A pool of processes, made anew when one of them was killed by what it measured."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._pool = self._new_pool()
-
-    def _new_pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._size, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        try:
-            return self._pool.submit(fn, *args, **kwargs)
-        except BrokenExecutor:
-            self._pool.shutdown(wait=False)
-            self._pool = self._new_pool()
-            return self._pool.submit(fn, *args, **kwargs)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
-
-    def kill(self) -> None:
-        """Ends the processes and what they measure; they do not hear Ctrl-C, so that the first one can let them finish."""
-        for process in list(self._pool._processes.values()):
-            process.kill()
-
-
-@contextmanager
-def _executor(workers: int | Executor, processes: bool) -> Iterator[tuple[Executor, int]]:
-    """What measures, and how many at a time."""
-    if isinstance(workers, Executor):
-        yield workers, getattr(workers, "_max_workers", 1)
-        return
-    size = check_integer(workers, "workers", minimum=1)
-    executor = _Processes(size) if processes else ThreadPoolExecutor(size)
-    try:
-        yield executor, size
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-
-
 def _say_what_matters(_: Study, sentence: str) -> None:
     """For those who do not watch: whom we wait for, and that Ctrl-C was heard; failures are in the study."""
     if sentence.startswith(("stopping", "waiting")):
         print(sentence, file=sys.stderr, flush=True)
-
-
-def _check_sendable(measure: Callable[..., Any]) -> None:
-    try:
-        pickle.dumps(measure)
-    except Exception as problem:
-        raise InvalidInput(
-            f"{measure!r} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
-        ) from None
 
 
 def _own_name() -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick.errors import NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event
 from paretopick.policies import restore_policy
@@ -18,6 +19,10 @@ from paretopick.studies.definition import Definition
 
 FORMAT = [2, STATE_FORMAT]
 """Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
+
+
+FEW = 8
+"""Up to so many measurements are applied one by one."""
 
 
 class ReplayNeeded(Exception):
@@ -90,6 +95,14 @@ class State:
         """The options that were not retired."""
         return [arm for arm in range(len(self.definition.options)) if arm not in self.retired]
 
+    def front(self) -> list[int]:
+        """Returns the answer, or the best guess, sorted; before every option was measured, those accepted already."""
+        try:
+            arms: list[int] = self.policy.recommend().tolist()
+        except NotReady:
+            return list(self.policy.snapshot().accepted)
+        return arms
+
     def means(self) -> FloatArray:
         """Returns the mean of every option and metric, in the units of the user, NaN without measurements.
 
@@ -134,7 +147,14 @@ class State:
             self.position = events[-1].position
 
     def _told(self, events: Sequence[Event]) -> None:
-        """Measurements, as many at a time as the open round can take."""
+        """Measurements, as many at a time as the open round can take; few are quicker one by one."""
+        if len(events) <= FEW:
+            for event in events:
+                due = self.policy.due
+                if self._note_or_keep(event, fits=bool(due[_known(event.arm)])):
+                    self._count_one(_known(event.arm), event.measured or (), closes=int(due.sum()) == 1)
+                self._use_kept()
+            return
         arms = np.array([event.arm for event in events], dtype=np.int64)
         values = np.array([event.measured for event in events], dtype=np.float64)
         start = 0
@@ -143,13 +163,19 @@ class State:
             part = slice(start, start + (int(due.sum()) or len(events)))
             fits = _fits(arms[part], due)
             for event, fit in zip(events[part], fits.tolist(), strict=True):
-                if not fit:
-                    self._kept.setdefault(_known(event.arm), deque()).append((_known(event.number), list(event.measured or ())))
-                else:
-                    self._note(_known(event.number), _known(event.arm), event.measured or (), asked_in=event.round)
-            self._count(arms[part][fits], values[part][fits])
+                self._note_or_keep(event, fits=fit)
+            self._count(arms[part][fits], values[part][fits], closes=int(due.sum()) == int(fits.sum()))
             self._use_kept()
             start = part.stop
+
+    def _note_or_keep(self, event: Event, *, fits: bool) -> bool:
+        """A measurement is about to count, or waits until its option is due."""
+        number, arm, values = _known(event.number), _known(event.arm), event.measured or ()
+        if fits:
+            self._note(number, arm, values, asked_in=event.round)
+        else:
+            self._kept.setdefault(arm, deque()).append((number, list(values)))
+        return fits
 
     def _other(self, event: Event) -> None:
         """Whatever is not a measurement. Before anything that may close a round, the scale is brought up to date."""
@@ -208,15 +234,30 @@ class State:
             if not self._kept[arms[0]]:
                 del self._kept[arms[0]]
             self._note(number, arms[0], values, asked_in=None)
-            self._count(np.array(arms[:1]), np.array([values]))
+            self._count_one(arms[0], values, closes=int(self.policy.due.sum()) == 1)
 
-    def _count(self, arms: IntArray, values: FloatArray) -> None:
-        """Tells the policy measurements of options that are due."""
+    def _count(self, arms: IntArray, values: FloatArray, *, closes: bool) -> None:
+        """Tells the policy measurements of options that are due, with a new scale if they close the round."""
         if len(arms):
             self._tally(arms, values)
-            if len(arms) == self.policy.due.sum():
+            if closes:
                 self._rescale()
             self.policy.tell(arms, values * self.definition.signs)
+
+    def _count_one(self, arm: int, values: Sequence[float], *, closes: bool) -> None:
+        """The same for a single measurement, bit for bit."""
+        row = np.array(values)
+        if self._counts[arm] == 0:
+            self._first[arm] = row
+            self._sums[arm] = self._products[arm] = 0.0
+        difference = row - self._first[arm]
+        self._sums[arm] += difference
+        self._products[arm] += difference[:, None] * difference
+        self._binary[arm] &= (row == 0.0) | (row == 1.0)
+        self._counts[arm] += 1
+        if closes:
+            self._rescale()
+        self.policy.tell([arm], [row * self.definition.signs])
 
     def _tally(self, arms: IntArray, values: FloatArray) -> None:
         """Adds measurements to the sums from which variances come."""
@@ -237,12 +278,9 @@ class State:
 
     def widths(self) -> FloatArray:
         """Returns what metrics are divided by, 0 where they are exact."""
-        definition = self.definition
-        if isinstance(definition.scale, Mapping):
-            widths = np.array([definition.scale.get(name, 0.0) for name in definition.metrics])
-        else:
-            widths = np.ones(len(definition.metrics)) if definition.scale == "raw" else self._noise_or_a_guess()
-        return np.where(definition.is_exact, 0.0, widths)
+        metrics = self.definition.metrics
+        units = self._noise_or_a_guess() if self.definition.scale == "noise" else np.ones(len(metrics))
+        return np.array([metric.divisor(float(unit)) for metric, unit in zip(metrics, units, strict=True)])
 
     def copy(self) -> State:
         """Returns an equal state, which goes its own way; it cannot take back what was told before."""
@@ -259,8 +297,10 @@ class State:
         A metric that never varied between repeats may still do so, a success rate of 100% for instance: as if one more repeat
         had differed by the smallest difference between options. It counts for less and less as repeats agree.
         """
-        counts = self._counts
         widths = self.noise()
+        if (widths > 0).all():
+            return widths
+        counts = self._counts
         told = (self._first + self._sums / np.maximum(counts, 1)[:, None])[counts > 0]
         for metric in np.flatnonzero(~(widths > 0)):
             levels = np.unique(told[:, metric])

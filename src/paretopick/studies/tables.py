@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from paretopick._arrays import check_name
 from paretopick._tables import Table, csv_text, read_table
 from paretopick._words import quoted
 from paretopick.errors import InvalidInput
-from paretopick.studies.definition import LARGEST_VALUE, check_name
+from paretopick.metrics import LARGEST_VALUE
 from paretopick.studies.study import Measurement, Study
 
 FORMATS = ("csv", "json", "parquet")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from paretopick.events import Event, Lease
 from paretopick.studies.answer import result_of
@@ -11,21 +11,60 @@ from paretopick.studies.definition import Definition
 from paretopick.studies.state import State
 
 
+class StudyProgress(NamedTuple):
+    """How far a study is."""
+
+    used: int
+    """Measurements that count."""
+    planned: int
+    """Measurements that will count in the end, as far as is known now."""
+    budget: int
+    round: int
+    rounds: int | None
+    """How many there are; None if that is not planned ahead."""
+    active: int
+    """Options that are still measured."""
+    due: int
+    """Measurements that the open round still needs."""
+    out: int
+    """Measurements that are being made."""
+    done: bool
+    best_guess: tuple[str, ...] | None
+    """The options that look Pareto-optimal; None if nobody asked."""
+
+
+def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProgress:
+    """Returns how far a study is, and what its answer looks like if that is wanted."""
+    policy, names = state.policy, state.definition.options
+    moment = policy.snapshot()
+    return StudyProgress(
+        used=moment.pulls_used,
+        planned=moment.pulls_used + (moment.pulls_left or 0),
+        budget=state.budget,
+        round=moment.round,
+        rounds=policy.n_rounds,
+        active=len(moment.active),
+        due=int(policy.due.sum()),
+        out=sum(not lease.withdrawn for lease in leases),
+        done=moment.done,
+        best_guess=tuple(names[arm] for arm in state.front()) if guess else None,
+    )
+
+
 def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dict[str, Any]:
     """Returns where a study stands, as JSON values."""
     definition, policy = state.definition, state.policy
     moment, result = policy.snapshot(), result_of(study, state, sure=False)
-    schedule = getattr(policy, "schedule", None)
     names = definition.options
     return {
         "policy": definition.policy,
-        "policy_options": definition.policy_options,
-        "metrics": dict(definition.metrics),
+        "policy_options": dict(definition.policy_options),
+        "metrics": dict(definition.goals),
         "exact": list(definition.exact),
         "options": len(names),
         "done": moment.done,
         "round": moment.round,
-        "rounds": None if schedule is None else schedule.n_rounds,
+        "rounds": policy.n_rounds,
         "used": moment.pulls_used,
         "planned": moment.pulls_used + (moment.pulls_left or 0),
         "budget": state.budget,
@@ -60,7 +99,7 @@ def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[s
                 "number": event.number,
                 "option": definition.options[event.arm or 0],
                 "round": event.round,
-                **dict(zip(definition.metrics, values, strict=True)),
+                **dict(zip(definition.goals, values, strict=True)),
                 "status": event.kind,
                 "why": None,
                 "worker": event.worker,

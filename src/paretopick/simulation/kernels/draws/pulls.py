@@ -14,7 +14,8 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels.draws.binomials import Tables, invert, look_up
-from paretopick.simulation.kernels.draws.counters import GOLDEN, normal_pair, unit_interval, words
+from paretopick.simulation.kernels.draws.counters import GOLDEN, unit_interval, words
+from paretopick.simulation.kernels.draws.normals import normal_pair
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     choose,
@@ -33,7 +34,7 @@ DIAGONAL, COVARIANCE, BERNOULLI = 0, 1, 2
 """Kinds of noise: Gaussian with a std per objective, Gaussian with a covariance per arm, Bernoulli."""
 
 
-class Noise(NamedTuple):
+class BanditArrays(NamedTuple):
     """A bandit as the kernels see it.
 
     ``means`` is ``(n_arms, n_objectives)``, flat: of Gaussian noise, divided by the scale; of Bernoulli noise, the chances.
@@ -104,42 +105,42 @@ def _slots(n_vectors: int, n_objectives: int, kind: int, step: int, stride: int)
 
 
 @inlined
-def from_run(noise, run):
+def from_run(bandit, run):
     """The same with the means of so many runs left out."""
-    means = noise.means[run * noise.step :]
-    return Noise(noise.kind, noise.n_arms, noise.n_objectives, noise.step, means, noise.factors, noise.tables)
+    means = bandit.means[run * bandit.step :]
+    return BanditArrays(bandit.kind, bandit.n_arms, bandit.n_objectives, bandit.step, means, bandit.factors, bandit.tables)
 
 
 @inlined
-def fill_slot(noise, slots, place, start, arm):
+def fill_slot(bandit, slots, place, start, arm):
     """Puts an arm into a slot: its number, mean and counter, but not its sums.
 
     The slot is at ``place`` among the arms, and from ``start`` on among the coordinates.
     """
-    D = noise.n_objectives
+    D = bandit.n_objectives
     slots.arm[place] = arm
     slots.number[place] = arm
     slots.counter[place] = uint64(arm * D) * GOLDEN
     for d in range(D):
-        slots.means[start + d * slots.stride] = noise.means[arm * D + d]
-    if noise.kind == COVARIANCE:
+        slots.means[start + d * slots.stride] = bandit.means[arm * D + d]
+    if bandit.kind == COVARIANCE:
         for cell in range(D * D):
-            slots.factors[cell * slots.arm.size + place] = noise.factors[arm * D * D + cell]
+            slots.factors[cell * slots.arm.size + place] = bandit.factors[arm * D * D + cell]
 
 
 @inner
-def pull(noise, start, middle, column, pulls, before, n_vectors, n_lanes, slots):
+def pull(bandit, start, middle, column, pulls, before, n_vectors, n_lanes, slots):
     """Adds the sum of ``pulls`` new pulls to the slots of so many vectors, of the last of them to ``n_lanes`` slots at least.
 
     ``start`` and ``middle`` are the keys of the runs, ``column`` is where the tables hold this number of pulls; all arms had
     ``before``.
     """
-    D = noise.n_objectives
-    first = spread(uint64(before * noise.n_arms * D) * GOLDEN)
-    if noise.kind == BERNOULLI:
+    D = bandit.n_objectives
+    first = spread(uint64(before * bandit.n_arms * D) * GOLDEN)
+    if bandit.kind == BERNOULLI:
         for v in range(n_vectors):
             lanes = WIDTH if v < n_vectors - 1 else n_lanes
-            _pull_bernoulli(noise, start, middle, first, column, pulls, v, lanes, slots)
+            _pull_bernoulli(bandit, start, middle, first, column, pulls, v, lanes, slots)
         return
     many, root = spread(float(pulls)), spread(math.sqrt(pulls))
     for v in range(n_vectors):
@@ -147,17 +148,17 @@ def pull(noise, start, middle, column, pulls, before, n_vectors, n_lanes, slots)
         for d in range(0, D, 2):
             a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
             at = v * slots.step + d * slots.stride
-            if noise.kind == DIAGONAL:
-                total = fused(root * spread(noise.factors[d]), a, many * load(slots.means, at))
+            if bandit.kind == DIAGONAL:
+                total = fused(root * spread(bandit.factors[d]), a, many * load(slots.means, at))
                 store(slots.sums, at, load(slots.sums, at) + total)
                 if d + 1 < D:
                     at += slots.stride
-                    total = fused(root * spread(noise.factors[d + 1]), b, many * load(slots.means, at))
+                    total = fused(root * spread(bandit.factors[d + 1]), b, many * load(slots.means, at))
                     store(slots.sums, at, load(slots.sums, at) + total)
             else:
                 store(slots.normals, d * WIDTH, a)
                 store(slots.normals, (d + 1) * WIDTH, b)
-        if noise.kind == COVARIANCE:
+        if bandit.kind == COVARIANCE:
             for d in range(D):
                 at = v * slots.step + d * slots.stride
                 scatter = spread(0.0)
@@ -169,22 +170,22 @@ def pull(noise, start, middle, column, pulls, before, n_vectors, n_lanes, slots)
 
 
 @inlined
-def _pull_bernoulli(noise, start, middle, first, column, pulls, v, lanes, slots):
-    D = uint64(noise.n_objectives)
-    tables = noise.tables.first.size > 0
-    columns_before = uint64(column * noise.n_arms)
+def _pull_bernoulli(bandit, start, middle, first, column, pulls, v, lanes, slots):
+    D = uint64(bandit.n_objectives)
+    tables = bandit.tables.first.size > 0
+    columns_before = uint64(column * bandit.n_arms)
     place = uint64(v * WIDTH)
     counters = first + load(slots.counter, v * WIDTH)
     for d in range(D):
         store(slots.hashes, 0, words(start, middle, counters + spread(d * GOLDEN)))
         at = uint64(v * slots.step) + d * uint64(slots.stride)
-        unit = noise.factors[d]
+        unit = bandit.factors[d]
         scale = 1.0 / unit
         for lane in range(uint64(lanes)):
             arm = uint64(slots.arm[place + lane])
             word = slots.hashes[lane]
             if tables:
-                successes = look_up(noise.tables, (columns_before + arm) * D + d, word)
+                successes = look_up(bandit.tables, (columns_before + arm) * D + d, word)
             else:
                 successes = invert(pulls, slots.means[at + lane], word)
             # Equal numbers of successes must give equal sums, whatever the rounds they came in.
@@ -193,30 +194,30 @@ def _pull_bernoulli(noise, start, middle, first, column, pulls, v, lanes, slots)
 
 
 @inner
-def draw_ahead(noise, key, arm, before, values, normals):
+def draw_ahead(bandit, key, arm, before, values, normals):
     """Draws the pulls number ``before`` to ``before + 7`` of an arm into ``values``, ``(n_arms, n_objectives, 8)`` flat."""
-    D = noise.n_objectives
+    D = bandit.n_objectives
     start, middle = spread(key.start), spread(key.middle)
-    first = uint64((before * noise.n_arms + arm) * D) * GOLDEN
-    counters = spread(first) + lane_numbers() * spread(uint64(noise.n_arms * D) * GOLDEN)
+    first = uint64((before * bandit.n_arms + arm) * D) * GOLDEN
+    counters = spread(first) + lane_numbers() * spread(uint64(bandit.n_arms * D) * GOLDEN)
     base = arm * D * WIDTH
-    if noise.kind == BERNOULLI:
+    if bandit.kind == BERNOULLI:
         for d in range(D):
             u = unit_interval(words(start, middle, counters + spread(uint64(d) * GOLDEN)))
-            success = u < spread(noise.means[arm * D + d])
-            store(values, base + d * WIDTH, choose(success, spread(noise.factors[d]), spread(0.0)))
+            success = u < spread(bandit.means[arm * D + d])
+            store(values, base + d * WIDTH, choose(success, spread(bandit.factors[d]), spread(0.0)))
         return
     for d in range(0, D, 2):
         a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
         store(normals, d * WIDTH, a)
         store(normals, (d + 1) * WIDTH, b)
     for d in range(D):
-        mean = spread(noise.means[arm * D + d])
-        if noise.kind == DIAGONAL:
-            value = fused(spread(noise.factors[d]), load(normals, d * WIDTH), mean)
+        mean = spread(bandit.means[arm * D + d])
+        if bandit.kind == DIAGONAL:
+            value = fused(spread(bandit.factors[d]), load(normals, d * WIDTH), mean)
         else:
             scatter = spread(0.0)
             for e in range(D):
-                scatter = fused(spread(noise.factors[(arm * D + d) * D + e]), load(normals, e * WIDTH), scatter)
+                scatter = fused(spread(bandit.factors[(arm * D + d) * D + e]), load(normals, e * WIDTH), scatter)
             value = mean + scatter
         store(values, base + d * WIDTH, value)

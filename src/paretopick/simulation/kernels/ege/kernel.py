@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
-from paretopick.simulation.kernels.draws.pulls import Noise, from_run
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.ege.eight_fronts import MOST_ARMS
 from paretopick.simulation.kernels.ege.eight_runs import Together, make_together, run_together
 from paretopick.simulation.kernels.ege.one_run import Alone, make_alone, run_alone
@@ -14,26 +14,26 @@ from paretopick.simulation.kernels.vectors import WIDTH, kernel
 
 
 class Memory(NamedTuple):
-    """What the runs work in; without ``side_by_side`` it is too small for eight."""
+    """What the runs work in; without ``eight_runs`` it is too small for eight."""
 
-    side_by_side: bool
+    eight_runs: bool
     together: Together
     alone: Alone
 
 
-def make_memory(noise: Noise, *, side_by_side: bool) -> Memory:
+def make_memory(bandit: BanditArrays, *, eight_runs: bool) -> Memory:
     """Memory for runs side by side, of at most ``MOST_ARMS`` arms, or for one after the other, which gives the same."""
-    assert noise.n_arms <= MOST_ARMS or not side_by_side
-    return Memory(side_by_side, make_together(noise, noise.n_arms if side_by_side else 1), make_alone(noise))
+    assert bandit.n_arms <= MOST_ARMS or not eight_runs
+    return Memory(eight_runs, make_together(bandit, bandit.n_arms if eight_runs else 1), make_alone(bandit))
 
 
 @kernel
-def run_ege(noise, plan, seed, first, last, memory, outcome, sources=SOURCES):
+def run_ege(bandit, schedule, seed, first, last, memory, outcome, sources=SOURCES):
     """Makes the runs ``first`` to ``last - 1``."""
-    if memory.side_by_side:
+    if memory.eight_runs:
         for run in range(first, last, WIDTH):
             n_runs = min(WIDTH, last - run)
-            run_together(noise, plan, seed, run, n_runs, memory.together, memory.alone, outcome, run - first)
+            run_together(bandit, schedule, seed, run, n_runs, memory.together, memory.alone, outcome, run - first)
     else:
         for run in range(first, last):
-            run_alone(from_run(noise, run - first), plan, run_key(seed, run), memory.alone, outcome, run - first)
+            run_alone(from_run(bandit, run - first), schedule, run_key(seed, run), memory.alone, outcome, run - first)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.draws.pulls import Noise, Slots, arms_in_a_row, fill_slot, pull
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, Slots, arms_in_a_row, fill_slot, pull
 from paretopick.simulation.kernels.fronts import Front, find_gaps, is_optimal, make_front, threshold
+from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
@@ -25,7 +25,7 @@ from paretopick.simulation.kernels.vectors import (
 )
 
 
-class Plan(NamedTuple):
+class ScheduleArrays(NamedTuple):
     """A schedule, and in which column of the tables of sums each round finds its number of pulls.
 
     ``max_arms`` ends a run as soon as so many arms are accepted, which are then the answer; 0 never.
@@ -37,14 +37,6 @@ class Plan(NamedTuple):
     max_arms: int
 
 
-class Outcome(NamedTuple):
-    """What is kept of each run: the answer, arm a in bit a % 64 of word a // 64; the pulls used; the rounds."""
-
-    answers: NDArray[np.uint64]
-    pulls: NDArray[np.int64]
-    rounds: NDArray[np.int64]
-
-
 class Alone(NamedTuple):
     """What one run works in; ``slot_of`` is -1 for every arm, except while ties are broken."""
 
@@ -53,60 +45,54 @@ class Alone(NamedTuple):
     slot_of: NDArray[np.int64]
 
 
-def make_alone(noise: Noise) -> Alone:
+def make_alone(bandit: BanditArrays) -> Alone:
     """Memory for one run."""
-    slots = arms_in_a_row(noise.n_arms, noise.n_objectives, noise.kind)
-    return Alone(slots, make_front(slots.stride), np.full(noise.n_arms, -1))
+    slots = arms_in_a_row(bandit.n_arms, bandit.n_objectives, bandit.kind)
+    return Alone(slots, make_front(slots.stride), np.full(bandit.n_arms, -1))
 
 
 @inlined
-def next_pulls(plan, r):
+def next_pulls(schedule, r):
     """The first round after r that pulls, or the number of rounds."""
     r += 1
-    while r < plan.pulls.size and plan.pulls[r] == 0:
+    while r < schedule.pulls.size and schedule.pulls[r] == 0:
         r += 1
     return r
 
 
-@inlined
-def include(arm, answer):
-    """Adds an arm to an answer."""
-    answer[arm // 64] |= uint64(1) << uint64(arm % 64)
-
-
 @pasted
-def run_alone(noise, plan, key, alone, outcome, row):
+def run_alone(bandit, schedule, key, alone, outcome, row):
     """Makes one run."""
     slots, front, slot_of = alone.slots, alone.front, alone.slot_of
-    for i in range(noise.n_arms):
-        fill_slot(noise, slots, i, i, i)
-        for d in range(noise.n_objectives):
+    for i in range(bandit.n_arms):
+        fill_slot(bandit, slots, i, i, i)
+        for d in range(bandit.n_objectives):
             slots.sums[d * slots.stride + i] = 0.0
     answer = outcome.answers[row]
     answer[:] = 0
     start_key, middle_key = spread(key.start), spread(key.middle)
-    n, accepted, before, used, start = noise.n_arms, 0, 0, 0, 0
-    while start < plan.pulls.size:
-        t = plan.pulls[start]
+    n, accepted, before, used, start = bandit.n_arms, 0, 0, 0, 0
+    while start < schedule.pulls.size:
+        t = schedule.pulls[start]
         vectors = (n + WIDTH - 1) // WIDTH
-        pull(noise, start_key, middle_key, plan.columns[start], t, before, vectors, n - (vectors - 1) * WIDTH, slots)
+        pull(bandit, start_key, middle_key, schedule.columns[start], t, before, vectors, n - (vectors - 1) * WIDTH, slots)
         before += t
         used += n * t
-        stop = next_pulls(plan, start)
-        n, accepted, last = eliminate(noise, plan, start, stop, n, accepted, slots, front, slot_of, answer)
-        if 0 < plan.max_arms <= accepted:
+        stop = next_pulls(schedule, start)
+        n, accepted, last = eliminate(bandit, schedule, start, stop, n, accepted, slots, front, slot_of, answer)
+        if 0 < schedule.max_arms <= accepted:
             break
         start = stop
     else:
         for i in range(n):
             include(slots.arm[i], answer)
-        last = plan.pulls.size
+        last = schedule.pulls.size
     outcome.pulls[row] = used
     outcome.rounds[row] = last
 
 
 @inner
-def eliminate(noise, plan, start, stop, n, accepted, slots, front, slot_of, answer):
+def eliminate(bandit, schedule, start, stop, n, accepted, slots, front, slot_of, answer):
     """Closes the rounds ``start`` to ``stop - 1``, of which only the first pulled.
 
     Returns how many arms stay, how many are accepted so far, and the last round that took place.
@@ -116,9 +102,9 @@ def eliminate(noise, plan, start, stop, n, accepted, slots, front, slot_of, answ
     optimal arms are in a tie at the cut, since they may then leave earlier than a single round would have it, or where the number
     of accepted arms may end the run, does the order matter; rounds are then closed one by one.
     """
-    D = noise.n_objectives
-    keep = plan.active[stop]
-    if keep == 0 and plan.max_arms == 0:
+    D = bandit.n_objectives
+    keep = schedule.active[stop]
+    if keep == 0 and schedule.max_arms == 0:
         find_gaps(slots.sums, slots.stride, D, n, 0, front)
         for i in range(n):
             if is_optimal(slots.sums, slots.stride, D, front, i):
@@ -127,24 +113,24 @@ def eliminate(noise, plan, start, stop, n, accepted, slots, front, slot_of, answ
     find_gaps(slots.sums, slots.stride, D, n, n - keep, front)
     least, split = _cut(slots, D, n, n - keep, front, slot_of)
     split &= stop - start > 1
-    stops = plan.max_arms > 0 and accepted + _optimal_leaving(least, slots, D, n, front) >= plan.max_arms
+    stops = schedule.max_arms > 0 and accepted + _optimal_leaving(least, slots, D, n, front) >= schedule.max_arms
     if not split and (not stops or stop - start == 1):
         accepted += _accept(least, slots, D, n, front, answer)
-        return _remove(noise, least, n, slots, front), accepted, stop
+        return _remove(bandit, least, n, slots, front), accepted, stop
     r = start
     if not stops:  # whoever is above the tie leaves in any order
         above = _next_above(front.gap, n, least)
         accepted += _accept(above, slots, D, n, front, answer)
-        n = _remove(noise, above, n, slots, front)
-        while plan.active[r + 1] >= n:
+        n = _remove(bandit, above, n, slots, front)
+        while schedule.active[r + 1] >= n:
             r += 1
     while r < stop:
-        find_gaps(slots.sums, slots.stride, D, n, n - plan.active[r + 1], front)
-        least, split = _cut(slots, D, n, n - plan.active[r + 1], front, slot_of)
+        find_gaps(slots.sums, slots.stride, D, n, n - schedule.active[r + 1], front)
+        least, split = _cut(slots, D, n, n - schedule.active[r + 1], front, slot_of)
         accepted += _accept(least, slots, D, n, front, answer)
-        n = _remove(noise, least, n, slots, front)
+        n = _remove(bandit, least, n, slots, front)
         r += 1
-        if 0 < plan.max_arms <= accepted:
+        if 0 < schedule.max_arms <= accepted:
             break
     return n, accepted, r
 
@@ -223,14 +209,14 @@ def _accept(least, slots, n_objectives, n, front, answer):
 
 
 @inner
-def _remove(noise, least, n, slots, front):
+def _remove(bandit, least, n, slots, front):
     """Takes the leaving arms out, last slot first, each hole filled with the last slot that stays; returns how many stay."""
     for i in range(n - 1, -1, -1):
         if front.gap[i] >= least:
             n -= 1
             front.gap[i] = front.gap[n]
-            fill_slot(noise, slots, i, i, slots.arm[n])
-            for d in range(noise.n_objectives):
+            fill_slot(bandit, slots, i, i, slots.arm[n])
+            for d in range(bandit.n_objectives):
                 slots.sums[d * slots.stride + i] = slots.sums[d * slots.stride + n]
                 slots.sums[d * slots.stride + n] = np.inf
     return n

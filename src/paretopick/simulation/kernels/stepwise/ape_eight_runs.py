@@ -9,7 +9,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.draws.pulls import Noise, from_run
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.stepwise.ape import ADAPTIVE, FIXED, LARGEST_FLOAT, PUBLISHED, SMALLEST_GAP
 from paretopick.simulation.kernels.stepwise.eight_runs import (
     Abreast,
@@ -57,7 +57,7 @@ class Memory(NamedTuple):
     rows: Rows
 
 
-def make_memory(noise: Noise) -> Memory:
+def make_memory(noise: BanditArrays) -> Memory:
     """Memory for eight runs."""
     n = noise.n_arms * WIDTH
     return Memory(make_abreast(noise), Rows(float_memory(n), word_memory(n), float_memory(n), float_memory(n)))

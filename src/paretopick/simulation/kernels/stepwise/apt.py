@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
-from paretopick.simulation.kernels.draws.pulls import Noise, from_run
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.moving_gaps import Gaps, make_gaps, move_arm, start_gaps
 from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, forget, make_arms, pull_once
@@ -43,7 +43,7 @@ class Memory(NamedTuple):
     waiting: NDArray[np.bool_]
 
 
-def make_memory(noise: Noise) -> Memory:
+def make_memory(noise: BanditArrays) -> Memory:
     """Memory for one run at a time; slots behind the last arm are minus infinity, as ``moving`` wants them."""
     arms = make_arms(noise, -np.inf)
     n = arms.stride

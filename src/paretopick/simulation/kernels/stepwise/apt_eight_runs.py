@@ -9,7 +9,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.draws.pulls import Noise, from_run
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.stepwise.eight_runs import (
     Abreast,
     answer_of,
@@ -41,7 +41,7 @@ class Memory(NamedTuple):
     roots: NDArray[np.float64]
 
 
-def make_memory(noise: Noise) -> Memory:
+def make_memory(noise: BanditArrays) -> Memory:
     """Memory for eight runs."""
     return Memory(make_abreast(noise), float_memory(noise.n_arms * WIDTH))
 

@@ -13,8 +13,9 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.draws.counters import GOLDEN, normal_pair, run_key, unit_interval, words
-from paretopick.simulation.kernels.draws.pulls import BERNOULLI, DIAGONAL, Noise
+from paretopick.simulation.kernels.draws.counters import GOLDEN, run_key, unit_interval, words
+from paretopick.simulation.kernels.draws.normals import normal_pair
+from paretopick.simulation.kernels.draws.pulls import BERNOULLI, DIAGONAL, BanditArrays
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, make_arms
 from paretopick.simulation.kernels.vectors import (
@@ -59,7 +60,7 @@ class Abreast(NamedTuple):
     front: Front
 
 
-def make_abreast(noise: Noise) -> Abreast:
+def make_abreast(noise: BanditArrays) -> Abreast:
     """Memory for eight runs."""
     n, D = noise.n_arms * WIDTH, noise.n_objectives
     arms = make_arms(noise, np.inf)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.draws.pulls import Noise, draw_ahead
-from paretopick.simulation.kernels.ege.one_run import include
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead
 from paretopick.simulation.kernels.fronts import find_gaps, is_optimal
+from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, inner
 
 
@@ -28,7 +28,7 @@ class Arms(NamedTuple):
     normals: NDArray[np.float64]
 
 
-def make_arms(noise: Noise, behind: float) -> Arms:
+def make_arms(noise: BanditArrays, behind: float) -> Arms:
     """Memory for one run; the means of slots behind the last arm are ``behind``."""
     n_arms, n_objectives = noise.n_arms, noise.n_objectives
     stride = -(-n_arms // WIDTH) * WIDTH

@@ -1,0 +1,198 @@
+"""The choice of a policy: ``POLICIES``, and the one reader of "a name, or a name with options" in all its forms."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, get_args
+
+from paretopick._arrays import check_choice
+from paretopick._texts import split_at_commas, value_of
+from paretopick.errors import InvalidInput
+from paretopick.policies.ape import ape_fb, ape_fb_adapt
+from paretopick.policies.apt import apt
+from paretopick.policies.base import Policy, plain
+from paretopick.policies.ege import ege, ege_gg, ege_sh, ege_sr, ege_sr_k, uniform
+from paretopick.schedules import Schedule
+
+POLICIES: dict[str, Callable[..., Policy]] = {
+    "ege-sr": ege_sr,
+    "ege-sh": ege_sh,
+    "ege-gg": ege_gg,
+    "uniform": uniform,
+    "ege-sr-k": ege_sr_k,
+    "ege": ege,
+    "ape-fb": ape_fb,
+    "ape-fb-adapt": ape_fb_adapt,
+    "apt": apt,
+}
+"""Name -> a function of n_arms, n_objectives, budget and the policy's own options, all by keyword.
+
+Which class it is annotated to return says what the policy can do."""
+
+DEFAULT_POLICY = "ege-sr"
+"""That of studies, unless they say otherwise."""
+
+PolicyGiven: TypeAlias = "str | tuple[str, Mapping[str, Any]] | Mapping[str, Any] | PolicyChoice"
+"""A choice as users write it: ``"apt"``, ``("apt", {"batch": 8})``, ``{"name": "apt", "batch": 8}`` or ``"apt:batch=8"``."""
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """A policy by name, with its options as JSON values; refused at birth if there is no such policy or option.
+
+    What the policy can do is read from its class, without making one.
+
+    >>> PolicyChoice("apt", {"batch": 8}).extendable
+    True
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = policy_options(self.name)
+        for option in self.options:
+            check_choice(option, known, f"option of {self.name}")
+        missing = [f"{option}=" for option in needed_options(self.name) if option not in self.options]
+        if missing:
+            raise InvalidInput(f"{self.name} needs {', '.join(missing)}; it has no default.")
+        object.__setattr__(self, "options", {name: _plain(value, name) for name, value in self.options.items()})
+
+    @property
+    def kinds(self) -> tuple[type[Policy], ...]:
+        """The classes that it may be of."""
+        return _kinds(self.name)
+
+    @property
+    def amendable(self) -> bool:
+        """Whether it takes observations back, retires arms, and knows objectives without noise."""
+        return all(kind.amendable for kind in self.kinds)
+
+    @property
+    def extendable(self) -> bool:
+        """Whether it can be given more budget later."""
+        return all(kind.extendable for kind in self.kinds)
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether it chooses pull after pull, or batch after batch, and plans no rounds ahead."""
+        return all(kind.stepwise for kind in self.kinds)
+
+    @property
+    def needs_complexity(self) -> bool:
+        """Whether it has to be told how hard the problem is, which only simulations know."""
+        return any(kind.needs_complexity(self.options) for kind in self.kinds)
+
+    @property
+    def max_arms(self) -> int | None:
+        """How many optimal arms are enough; None if all are to be found."""
+        return self.options.get("max_arms")
+
+    @property
+    def batch(self) -> int:
+        """How many pulls a stepwise policy hands out at once."""
+        return int(self.options.get("batch", 1))
+
+    def with_options(self, **options: Any) -> PolicyChoice:
+        """Returns the same policy with other options, beside those that it has."""
+        return PolicyChoice(self.name, {**self.options, **options})
+
+    def with_default(self, **options: Any) -> PolicyChoice:
+        """Returns the same choice with options where the policy has such ones and the choice does not say."""
+        known = policy_options(self.name)
+        return PolicyChoice(self.name, {key: value for key, value in options.items() if key in known} | {**self.options})
+
+    def new(self, *, n_arms: int, n_objectives: int, budget: int | None = None) -> Policy:
+        """Returns a policy that knows nothing yet."""
+        make = POLICIES[self.name]
+        if budget is None and inspect.signature(make).parameters["budget"].default is inspect.Parameter.empty:
+            raise InvalidInput(f"{self.name} needs budget=, the number of pulls that can be paid for.")
+        made = make(n_arms=n_arms, n_objectives=n_objectives, budget=budget, **self.options)
+        made.name = self.name
+        made.options = self.options
+        return made
+
+    @property
+    def label(self) -> str:
+        """The choice as people read it; that all of the budget is spent goes without saying."""
+        told = [f"{key}={value}" for key, value in self.options.items() if (key, value) != ("spend", "all")]
+        return f"{self.name} ({', '.join(told)})" if told else self.name
+
+    @property
+    def text(self) -> str:
+        """The choice as one types it: ``apt:batch=8``."""
+        told = ",".join(f"{key}={json.dumps(value)}" for key, value in self.options.items())
+        return f"{self.name}:{told}" if told else self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the choice as JSON values, the table of a study file: ``{"name": "apt", "batch": 8}``."""
+        return {"name": self.name, **self.options}
+
+
+def check_policy(given: Any) -> PolicyChoice:
+    """Returns a choice from any form in which one can be written, or says what is wrong with it.
+
+    >>> check_policy("apt:batch=8") == check_policy(("apt", {"batch": 8})) == check_policy({"name": "apt", "batch": 8})
+    True
+    """
+    if isinstance(given, PolicyChoice):
+        return given
+    if isinstance(given, str):
+        return _from_text(given)
+    if isinstance(given, Mapping):
+        if "name" not in given:
+            raise InvalidInput(f"policy={given!r} has no 'name'; write for instance {{'name': 'apt', 'batch': 8}}.")
+        return PolicyChoice(given["name"], {option: value for option, value in given.items() if option != "name"})
+    if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], Mapping):
+        return PolicyChoice(*given)
+    raise InvalidInput(
+        f'policy={given!r} is neither a name nor a name with options; write for instance "apt" or ("apt", {{"batch": 8}}).'
+    )
+
+
+def policy_options(name: str) -> dict[str, Any]:
+    """Returns the options of a policy with their defaults; ``inspect.Parameter.empty`` where there is none."""
+    parameters = inspect.signature(POLICIES[check_choice(name, POLICIES, "policy")]).parameters
+    return {key: p.default for key, p in parameters.items() if key not in ("n_arms", "n_objectives", "budget")}
+
+
+def needed_options(name: str) -> list[str]:
+    """Returns the options of a policy that have no default."""
+    return [option for option, default in policy_options(name).items() if default is inspect.Parameter.empty]
+
+
+def policies_with(trait: str) -> list[str]:
+    """Returns the names of the policies that can do something: "amendable", "extendable" or "stepwise"."""
+    return [name for name in POLICIES if all(getattr(kind, trait) for kind in _kinds(name))]
+
+
+def _kinds(name: str) -> tuple[type[Policy], ...]:
+    """The classes of a policy, from what its function is annotated to return; without that, the base of all."""
+    make = POLICIES[name]
+    if isinstance(make, type):
+        return (make,)
+    returned = inspect.signature(make, eval_str=True).return_annotation
+    kinds = tuple(kind for kind in get_args(returned) or (returned,) if isinstance(kind, type) and issubclass(kind, Policy))
+    return kinds or (Policy,)
+
+
+def _from_text(text: str) -> PolicyChoice:
+    """``name:option=value,option=value`` taken apart."""
+    name, _, tail = (part.strip() for part in text.partition(":"))
+    if "," in name:
+        raise InvalidInput(f"policy={text!r} names several; give them one by one.")
+    options = {}
+    for pair in split_at_commas([tail]):
+        option, equals, given = pair.partition("=")
+        if not equals:
+            raise InvalidInput(f"{pair!r} in policy={text!r} is not OPTION=VALUE; write for instance apt:batch=8.")
+        options[option.strip()] = value_of(given)
+    return PolicyChoice(name, options)
+
+
+def _plain(value: Any, name: str) -> Any:
+    """An option as JSON values, which the functions of ``POLICIES`` take just as well."""
+    return {"active": list(value.active), "pulls": list(value.pulls)} if isinstance(value, Schedule) else plain(value, name)

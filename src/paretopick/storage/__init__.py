@@ -1,0 +1,42 @@
+"""Where studies are kept: in memory, in an SQLite file or on a PostgreSQL server, all behind one contract.
+
+``contract.py`` says what a storage does, and ``open_storage`` picks one by its address. Nothing here loads SQLAlchemy before a
+database is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from paretopick.errors import InvalidInput
+from paretopick.storage.contract import Storage, StoredStudy, Transaction
+from paretopick.storage.memory import MemoryStorage
+
+__all__ = ["MemoryStorage", "Storage", "StorageChoice", "StoredStudy", "Transaction", "open_storage"]
+
+StorageChoice = str | os.PathLike[str] | Storage | None
+"""The address of a database, the path of an SQLite file, an open storage, or None for the usual place."""
+
+IN_MEMORY = re.compile(r"sqlite(\+pysqlite)?://(/(:memory:)?)?|:memory:")
+
+
+def open_storage(storage: StorageChoice = None, *, new: bool = True) -> Storage:
+    """Returns the storage at an address; one that is open already is returned as it is.
+
+    Args:
+        storage: ``sqlite:///file.db``, ``postgresql://user@host/database``, or the path of an SQLite file. ``sqlite://`` is kept
+            in memory, each time anew, by plain Python. None is what the environment variable PARETOPICK_STORAGE says, or
+            ``paretopick.db`` in the working folder.
+        new: whether an SQLite file is made if it is not there.
+    """
+    if not (storage is None or isinstance(storage, str | os.PathLike)):
+        return storage
+    address = os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else os.fspath(storage)
+    if not address.strip():
+        raise InvalidInput(f"storage={storage!r} is empty; name a file, or give the address of a database.")
+    if IN_MEMORY.fullmatch(address):
+        return MemoryStorage()
+    from paretopick.storage.sql import SQLStorage  # SQLAlchemy is loaded for databases only
+
+    return SQLStorage(address, new=new)

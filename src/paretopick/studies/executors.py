@@ -1,0 +1,79 @@
+"""What measures: the calling thread, threads, processes that are replaced when one is killed, or an executor of the user."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from paretopick._arrays import check_integer
+from paretopick.errors import InvalidInput
+
+
+class Here(Executor):
+    """Runs things in the calling thread, one after the other."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Runs it now; Ctrl-C is not what came out of it, but goes on to the caller."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except (Exception, SystemExit) as problem:
+            future.set_exception(problem)
+        return future
+
+
+class Processes(Executor):
+    """A pool of processes, made anew when one of them was killed by what it measured."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self._size, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Has a process run it."""
+        try:
+            return self._pool.submit(fn, *args, **kwargs)
+        except BrokenExecutor:
+            self._pool.shutdown(wait=False)
+            self._pool = self._new_pool()
+            return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Ends the processes."""
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def kill(self) -> None:
+        """Ends the processes and what they measure; they do not hear Ctrl-C, so that the first one can let them finish."""
+        for process in list(self._pool._processes.values()):
+            process.kill()
+
+
+@contextmanager
+def executor_of(workers: int | Executor, processes: bool) -> Iterator[tuple[Executor, int]]:
+    """What measures, and how many at a time."""
+    if isinstance(workers, Executor):
+        yield workers, getattr(workers, "_max_workers", 1)
+        return
+    size = check_integer(workers, "workers", minimum=1)
+    executor = Processes(size) if processes else ThreadPoolExecutor(size)
+    try:
+        yield executor, size
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def check_sendable(measure: Callable[..., Any]) -> None:
+    """Refuses a function that cannot be sent to another process."""
+    try:
+        pickle.dumps(measure)
+    except Exception as problem:
+        raise InvalidInput(
+            f"{measure!r} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
+        ) from None

@@ -1,0 +1,83 @@
+"""Databases that the release before has made: they open, go on, and give the same answers."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paretopick as pp
+
+DATA = Path(__file__).parents[1] / "data" / "release-0.1"
+EXPECTED = json.loads((DATA / "studies.json").read_text())
+"""What the release before said about each study, then asked for, and answered in the end."""
+
+FIELDS = ("option", "status", "measurements", "means", "left_in_round")
+TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0), "e": (2.0, 7.5)}
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def address(request, tmp_path) -> str:
+    """A copy of the database in which the release before kept its studies."""
+    if request.param == "sqlite":
+        shutil.copy(DATA / "studies.db", tmp_path / "studies.db")
+        return f"sqlite:///{tmp_path / 'studies.db'}"
+    server = request.getfixturevalue("server")
+    url = server.new_database()
+    with server.connect(url.partition("@/")[2].partition("?")[0]) as connection:
+        connection.execute((DATA / "studies.sql").read_text())
+    return url
+
+
+def measure(todo: pp.Measurement) -> dict[str, float]:
+    noise = np.random.default_rng(todo.number).normal(0, 0.5)
+    return {"quality": TRUTH[todo.option][0] + noise, "cost": TRUTH[todo.option][1]}
+
+
+def table(result: pp.ParetoResult, *fields: str) -> list[list]:
+    return [[getattr(row, field) for field in fields] for row in result.options]
+
+
+def test_they_hold_what_can_be_in_a_database(address):
+    kinds = {event[1] for record in EXPECTED.values() for event in record["events"]}
+    assert kinds == {"told", "failed", "voided", "retired", "imported", "extended"}
+    assert pp.Study.list(storage=address) == sorted(EXPECTED) == ["anytime", "done", "halves", "rounds"]
+    assert all(record["checkpoint"] and record["out"] for name, record in EXPECTED.items() if name != "done")
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_they_say_what_they_said(address, name):
+    study, expected = pp.Study.open(name, storage=address), EXPECTED[name]
+    assert [[*event[:8]] for event in study.events()] == expected["events"]
+    result, status = study.result(), study.status()
+    assert (study.used, study.budget, list(result.pareto)) == (expected["used"], expected["budget"], expected["pareto"])
+    assert table(result, *FIELDS) == expected["table"]
+    assert (status["round"], status["due"]) == (expected["round"], expected["due"])
+    assert [[row["number"], row["option"], row["worker"]] for row in status["out"]] == expected["out"]
+    assert len(study.measurements()) == expected["measurements"]
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if name != "done"])
+def test_they_go_on_to_the_same_answers(address, name):
+    """The laboratory finds its open measurements again, then those that ran out, then new ones."""
+    study, expected = pp.Study.open(name, storage=address), EXPECTED[name]
+    asked = []
+    while not study.done:
+        todos = study.ask(4, worker="laboratory")
+        asked += [[todo.number, todo.option, todo.round] for todo in todos]
+        for todo in todos:
+            study.tell(todo.number, measure(todo))
+    assert asked == expected["asked"]
+    result = study.result()
+    assert (list(result.pareto), result.used) == (expected["answer"], expected["answer_used"])
+    assert table(result, *FIELDS) == expected["answer_table"]
+    assert pp.Study.open(name, storage=address).result() == result
+
+
+def test_a_measurement_from_before_the_checkpoint_can_be_voided(address):
+    study = pp.Study.open("rounds", storage=address)
+    number = next(event[2] for event in EXPECTED["rounds"]["events"] if event[1] == "told" and event[4])
+    before = study.used
+    study.void(number if number != 4 else number + 1, "a typing error")
+    assert study.used == pp.Study.open("rounds", storage=address).used == before - 1
