@@ -1,4 +1,4 @@
-"""The command line as a user meets it: real processes, real streams."""
+"""The command line as a user meets it: its words in this process; streams, signals and terminals in processes of their own."""
 
 import csv
 import io
@@ -14,37 +14,64 @@ import sys
 import time
 
 import pytest
+import typer
 
 import paretopick as pp
+from paretopick.cli import SECTIONS, app
 from support.inputs import heed_interrupts
-from support.terminals import on_a_terminal, run, succeed
+from support.terminals import call, on_a_terminal, run, stdout_of
 
-VERBS = ["demo", "show", "simulate", "paper", "plan", "run", "create"]  # the others work on a study, and are tested with it
+ALL = {name: example for section in SECTIONS.values() for name, (_, example) in section.items()}
+WITHOUT_A_STUDY = ["demo", "show", "simulate", "paper", "plan", "run", "create"]  # the examples of the others are tested with one
 
 
-@pytest.mark.parametrize("verb", [None, *VERBS])
+@pytest.mark.parametrize(
+    "verb", [None, *(pytest.param(verb, marks=pytest.mark.slow if verb == "paper" else ()) for verb in WITHOUT_A_STUDY)]
+)
 def test_every_help_text_ends_in_an_example_that_runs(verb, tmp_path):
-    text = succeed(*filter(None, [verb]), "--help")
-    example = re.search(r"Example: paretopick ([^\0]*)\Z", text).group(1)
-    assert succeed(*example.split(), cwd=tmp_path)
+    text = stdout_of(*filter(None, [verb]), "--help")
+    example = " ".join(re.search(r"Example: paretopick ([^\0]*)\Z", text).group(1).split())
+    assert verb is None or f"paretopick {example}" == ALL[verb]
+    assert stdout_of(*shlex.split(re.sub(r"--runs \d+", "--runs 20", example)), cwd=tmp_path)
+
+
+@pytest.mark.parametrize("verb", [None, *ALL])
+def test_help_shows_whole_sentences_at_80_columns(verb):
+    text = stdout_of(*filter(None, [verb]), "--help", columns=80)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    for description in descriptions(verb):
+        assert description[0].isupper() or description.split()[0] in ("csv,", "html")
+        assert not re.match(r"(Of|To|Per|At each|One or)\b", description), "a fragment that needs the name of the option"
+        assert "".join(description.split()) in "".join(text.split()), "a description is cut"
+
+
+def descriptions(verb):
+    """The first sentence of every verb, or of a verb all that it says and the help of everything it takes."""
+    command = typer.main.get_command(app)
+    if verb is None:
+        return [one.help.partition("\n\n")[0] for one in command.commands.values()]
+    taken = command.commands[verb]
+    return [taken.help.partition("\n\n")[0], *(parameter.help for parameter in taken.params if getattr(parameter, "help", None))]
 
 
 def test_no_arguments_show_the_help():
-    assert "demo" in run().stdout + run().stderr
+    assert "demo" in call().stdout + call().stderr
 
 
 def test_the_version():
-    assert succeed("--version") == f"paretopick {pp.__version__}\n"
+    assert stdout_of("--version") == f"paretopick {pp.__version__}\n"
 
 
+@pytest.mark.slow
 def test_the_installed_command_is_the_same_program():
     script = os.path.join(os.path.dirname(sys.executable), "paretopick")
-    assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout == succeed("--version")
+    assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout == stdout_of("--version")
 
 
 def test_demo_tells_who_was_found_who_left_when_and_the_truth():
-    text = succeed("demo")
-    record = json.loads(succeed("demo", "--json"))
+    text = stdout_of("demo")
+    record = json.loads(stdout_of("demo", "--json"))
     assert record["truth"] == ["BNT/BNT + m1273", "ChAd/ChAd + m1273"]
     assert record["correct"] == (record["found"] == record["truth"])
     assert sum(row["patients"] for row in record["arms"]) == record["patients"] <= 2500
@@ -56,23 +83,25 @@ def test_demo_tells_who_was_found_who_left_when_and_the_truth():
 
 def test_demo_says_so_when_it_is_wrong():
     wrong = next(
-        seed for seed in range(40) if not json.loads(succeed("demo", "--json", "--budget", "100", "--seed", str(seed)))["correct"]
+        seed
+        for seed in range(40)
+        if not json.loads(stdout_of("demo", "--json", "--budget", "100", "--seed", str(seed)))["correct"]
     )
-    assert "which is wrong: the truth is BNT/BNT + m1273, ChAd/ChAd + m1273" in succeed(
+    assert "which is wrong: the truth is BNT/BNT + m1273, ChAd/ChAd + m1273" in stdout_of(
         "demo", "--budget", "100", "--seed", str(wrong)
     )
 
 
 def test_demo_repeats_with_its_seed_and_runs_with_any_policy():
-    assert succeed("demo", "--seed", "4") == succeed("demo", "--seed", "4")
-    assert json.loads(succeed("demo", "--policy", "ape-fb:c=10", "--budget", "300", "--json"))["patients"] == 300
+    assert stdout_of("demo", "--seed", "4") == stdout_of("demo", "--seed", "4")
+    assert json.loads(stdout_of("demo", "--policy", "ape-fb:c=10", "--budget", "300", "--json"))["patients"] == 300
 
 
 @pytest.mark.parametrize("what, names", [("instances", pp.INSTANCES), ("policies", pp.POLICIES), ("schedules", pp.SCHEDULES)])
 def test_show_lists_every_entry_of_a_registry(what, names):
-    rows = json.loads(succeed("show", what, "--json"))
+    rows = json.loads(stdout_of("show", what, "--json"))
     assert [row["name"] for row in rows] == list(names)
-    text = succeed("show", what)
+    text = stdout_of("show", what)
     for name in names:
         assert re.search(rf"^{re.escape(name)}\s", text, re.MULTILINE)
     assert all(row["summary"] for row in rows)
@@ -80,29 +109,29 @@ def test_show_lists_every_entry_of_a_registry(what, names):
 
 @pytest.mark.parametrize("name", sorted({*pp.INSTANCES, *pp.POLICIES, *pp.SCHEDULES} - {"snw", "snw-paper"}))
 def test_show_knows_every_name(name):
-    parts = json.loads(succeed("show", name, "--json"))
+    parts = json.loads(stdout_of("show", name, "--json"))
     assert parts
     assert set(parts) == {
         kind for kind, names in (("instance", pp.INSTANCES), ("policy", pp.POLICIES), ("schedule", pp.SCHEDULES)) if name in names
     }
-    assert name in succeed("show", name)
+    assert name in stdout_of("show", name)
 
 
 def test_show_an_instance():
-    part = json.loads(succeed("show", "cov-boost", "--json"))["instance"]
+    part = json.loads(stdout_of("show", "cov-boost", "--json"))["instance"]
     assert part["H"] == 549.68
     assert [row["arm"] for row in part["rows"] if row["optimal"]] == ["BNT/BNT + m1273", "ChAd/ChAd + m1273"]
 
 
 def test_show_a_schedule():
-    part = json.loads(succeed("show", "sh", "--arms", "206", "--budget", "5000", "--json"))["schedule"]
+    part = json.loads(stdout_of("show", "sh", "--arms", "206", "--budget", "5000", "--json"))["schedule"]
     assert part["smallest_budget"] == 1648
     assert sum(row["active"] * row["pulls_each"] for row in part["rows"]) == part["cost"] <= 5000
 
 
 def test_show_the_sorting_networks_from_a_file(snw_path):
-    assert json.loads(succeed("show", "snw-paper", "--data", snw_path, "--json"))["instance"]["optimal"] == 5
-    rows = {row["name"]: row for row in json.loads(succeed("show", "instances", "--data", snw_path, "--json"))}
+    assert json.loads(stdout_of("show", "snw-paper", "--data", snw_path, "--json"))["instance"]["optimal"] == 5
+    rows = {row["name"]: row for row in json.loads(stdout_of("show", "instances", "--data", snw_path, "--json"))}
     assert rows["snw"]["H"] == 394_451.07
 
 
@@ -110,7 +139,7 @@ SIMULATE = ("simulate", "unique-dominator", "--policy", "ege-sr", "--policy", "u
 
 
 def test_simulate_prints_what_the_library_counts():
-    curves = [pp.ErrorCurve.from_dict(record) for record in json.loads(succeed(*SIMULATE, "--json"))]
+    curves = [pp.ErrorCurve.from_dict(record) for record in json.loads(stdout_of(*SIMULATE, "--json"))]
     assert [curve.policy for curve in curves] == ["ege-sr", "uniform"]
     for curve in curves:
         expected = pp.simulate(pp.instance("unique-dominator"), curve.policy, budgets=[100, 400], runs=40, rng=0)
@@ -118,14 +147,14 @@ def test_simulate_prints_what_the_library_counts():
 
 
 def test_simulate_as_csv_agrees_with_json():
-    rows = list(csv.DictReader(io.StringIO(succeed(*SIMULATE, "--csv"))))
-    records = json.loads(succeed(*SIMULATE, "--json", "--workers", "1"))
+    rows = list(csv.DictReader(io.StringIO(stdout_of(*SIMULATE, "--csv"))))
+    records = json.loads(stdout_of(*SIMULATE, "--json", "--workers", "1"))
     flat = [(record["policy"], row["budget"], row["errors"]) for record in records for row in record["budgets"]]
     assert [(row["policy"], int(row["budget"]), int(row["errors"])) for row in rows] == flat
 
 
 def test_simulate_as_a_table_has_a_row_for_every_point():
-    text = succeed(*SIMULATE)
+    text = stdout_of(*SIMULATE)
     assert len(re.findall(r"^ege-sr\s+\d+", text, re.MULTILINE)) == 2
     assert len(re.findall(r"^uniform\s+\d+", text, re.MULTILINE)) == 2
 
@@ -133,8 +162,8 @@ def test_simulate_as_a_table_has_a_row_for_every_point():
 def test_a_rate_of_zero_is_an_upper_limit(tmp_path):
     path = tmp_path / "easy.csv"
     path.write_text("option,speed,price\na,10,1\nb,1,9\n")
-    assert "--budget is missing" in run("simulate", str(path), "--std", "1").stderr
-    text = succeed(
+    assert "--budget is missing" in call("simulate", str(path), "--std", "1").stderr
+    text = stdout_of(
         "simulate", str(path), "--std", "0.1,0.2", "--minimise", "price", "--budget", "20", "--runs", "50", "--policy", "uniform"
     )
     assert "< 0.071" in text
@@ -145,7 +174,7 @@ def test_simulate_a_file_of_probabilities(tmp_path):
     path = tmp_path / "coins.csv"
     path.write_text("heads\n0.2\n0.8\n")
     (record,) = json.loads(
-        succeed("simulate", str(path), "--bernoulli", "--budget", "20", "--runs", "5", "--policy", "apt:batch=4", "--json")
+        stdout_of("simulate", str(path), "--bernoulli", "--budget", "20", "--runs", "5", "--policy", "apt:batch=4", "--json")
     )
     assert record["options"] == {"batch": 4}
     assert record["instance"] == "coins"
@@ -154,23 +183,25 @@ def test_simulate_a_file_of_probabilities(tmp_path):
 @pytest.mark.parametrize("word, published", [("no", False), ("False", False), ("false", False), ("yes", True), ("TRUE", True)])
 def test_a_truth_value_is_what_it_says(word, published):
     arguments = ("unique-dominator", "--policy", f"ape-fb-adapt:as_published={word}", "--budget", "30", "--runs", "2", "--json")
-    assert json.loads(succeed("simulate", *arguments))[0]["options"] == {"as_published": published}
+    assert json.loads(stdout_of("simulate", *arguments))[0]["options"] == {"as_published": published}
 
 
 def test_repeated_options_add_up(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("option,speed,price\na,10,1\nb,1,9\nc,2,3\n")
-    file = json.loads(succeed("show", str(path), "--minimise", "price", "--minimise", "speed", "--json"))["file"]
+    file = json.loads(stdout_of("show", str(path), "--minimise", "price", "--minimise", "speed", "--json"))["file"]
     assert [row["optimal"] for row in file["rows"]] == [True, True, True]
     assert file["rows"][0]["means"] == {"-speed": -10.0, "-price": -1.0}
     budgets = ("--budget", "9", "--budget", "12,1e1")
-    (record,) = json.loads(succeed("simulate", str(path), "--std", "1", "--policy", "uniform", *budgets, "--runs", "2", "--json"))
+    (record,) = json.loads(
+        stdout_of("simulate", str(path), "--std", "1", "--policy", "uniform", *budgets, "--runs", "2", "--json")
+    )
     assert [row["budget"] for row in record["budgets"]] == [9, 12, 10]
 
 
 def test_a_schedule_of_your_own_on_the_command_line():
     spec = 'ege:schedule={"active":[10,4,1],"pulls":[5,10]}'
-    (record,) = json.loads(succeed("simulate", "unique-dominator", "--policy", spec, "--budget", "90", "--runs", "3", "--json"))
+    (record,) = json.loads(stdout_of("simulate", "unique-dominator", "--policy", spec, "--budget", "90", "--runs", "3", "--json"))
     assert record["budgets"][0]["pulls"] == 90
 
 
@@ -178,15 +209,15 @@ def test_json_is_json_even_when_the_complexity_is_infinite(tmp_path):
     path = tmp_path / "twins.csv"
     path.write_text("a,b\n1,0\n1,0\n")
     arguments = (str(path), "--std", "1", "--policy", "ape-fb", "--budget", "6", "--runs", "2", "--json")
-    (record,) = json.loads(succeed("simulate", *arguments), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    (record,) = json.loads(stdout_of("simulate", *arguments), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert record["options"] == {"complexity": "inf"}
-    assert "H: inf" in succeed("show", str(path))
+    assert "H: inf" in stdout_of("show", str(path))
 
 
 def test_what_max_arms_missed_is_shown():
-    text = succeed("simulate", "unique-dominator", "--policy", "ege-sr-k:max_arms=1", "--budget", "100", "--runs", "20")
-    assert "max arms missed" in text
-    assert "which is right" in succeed("demo", "--policy", "ege-sr-k:max_arms=1", "--seed", "0")
+    text = stdout_of("simulate", "unique-dominator", "--policy", "ege-sr-k:max_arms=1", "--budget", "100", "--runs", "20")
+    assert "max_arms missed" in text
+    assert "which is right" in stdout_of("demo", "--policy", "ege-sr-k:max_arms=1", "--seed", "0")
 
 
 @pytest.mark.parametrize("columns", [40, 80])
@@ -196,7 +227,7 @@ def test_what_max_arms_missed_is_shown():
     ids=" ".join,
 )
 def test_nothing_is_cut_in_a_narrow_terminal(arguments, columns):
-    narrow = on_a_terminal(*arguments, columns=columns)
+    narrow = stdout_of(*arguments, columns=columns)
     assert "…" not in narrow
     names = {"policies": pp.POLICIES, "schedules": pp.SCHEDULES, "demo": pp.instance("cov-boost").arm_names}
     for name in names.get(arguments[-1], ()):
@@ -204,32 +235,33 @@ def test_nothing_is_cut_in_a_narrow_terminal(arguments, columns):
 
 
 def test_the_closing_hint_of_the_demo_runs():
-    text = succeed("demo", "--policy", "ege-sr-k:max_arms=1", "--budget", "100")
+    text = stdout_of("demo", "--policy", "ege-sr-k:max_arms=1", "--budget", "100")
     (hint,) = re.findall(r"paretopick (simulate .*)$", text, re.MULTILINE)
-    assert succeed(*shlex.split(hint.replace("--runs 200", "--runs 2")))
+    assert stdout_of(*shlex.split(hint.replace("--runs 200", "--runs 2")))
 
 
 def test_a_file_may_have_columns_named_like_ours(tmp_path):
     path = tmp_path / "odd.csv"
     path.write_text("option,optimal,gap\na,1,2\nb,0,5\n")
-    rows = json.loads(succeed("show", str(path), "--json"))["file"]["rows"]
+    rows = json.loads(stdout_of("show", str(path), "--json"))["file"]["rows"]
     assert rows[1] == {"arm": "b", "means": {"optimal": 0.0, "gap": 5.0}, "gap": 1.0, "optimal": True}
-    assert re.search(r"b\s+0\s+5\s+1\s+yes", succeed("show", str(path)))
+    assert re.search(r"b\s+0\s+5\s+1\s+yes", stdout_of("show", str(path)))
 
 
 def test_a_file_named_like_a_schedule_does_not_hide_it(tmp_path):
     (tmp_path / "sr").write_text("")
-    assert "schedule sr" in succeed("show", "sr", cwd=tmp_path)
+    assert "schedule sr" in stdout_of("show", "sr", cwd=tmp_path)
 
 
 def test_numbers_at_the_end_of_all_floats_are_shown_and_simulated(tmp_path):
     path = tmp_path / "huge.csv"
     path.write_text("a,b\n1.7e308,1.7e308\n-1.7e308,-1.7e308\n")  # infinitely far apart
-    assert json.loads(succeed("show", str(path), "--json"))["file"]["rows"][0]["gap"] is None
+    assert json.loads(stdout_of("show", str(path), "--json"))["file"]["rows"][0]["gap"] is None
     path.write_text("a,b\n1e200,1e200\n-1e200,-1e200\n")  # of infinite volume
-    json.loads(succeed("simulate", str(path), "--std", "1", "--budget", "10", "--runs", "2", "--json"))
+    json.loads(stdout_of("simulate", str(path), "--std", "1", "--budget", "10", "--runs", "2", "--json"))
 
 
+@pytest.mark.slow
 def test_a_result_that_cannot_be_written_is_one_line():
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "paretopick", "show", "instances"]
@@ -239,6 +271,7 @@ def test_a_result_that_cannot_be_written_is_one_line():
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_stdout_holds_the_result_alone():
     result = run(*SIMULATE, "--json")
     json.loads(result.stdout)
@@ -283,13 +316,14 @@ def test_stdout_holds_the_result_alone():
     ],
 )
 def test_a_mistake_is_one_clear_line_on_stderr(arguments, message):
-    result = run(*arguments)
+    result = call(*arguments)
     assert result.returncode == 2
     assert result.stdout == ""
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_is_no_error():
     command = f"{sys.executable} -m paretopick show instances | head -1"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
@@ -327,6 +361,7 @@ def interrupted(times: int) -> tuple[int, str]:
     return process.returncode, output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 3])
 def test_ctrl_c_shows_what_is_finished_and_exits_with_130(times):
     code, output = interrupted(times)
@@ -335,13 +370,14 @@ def test_ctrl_c_shows_what_is_finished_and_exits_with_130(times):
 
 
 def test_paper_lists_what_there_is():
-    listed = json.loads(succeed("paper", "--list", "--json"))
+    listed = json.loads(stdout_of("paper", "--list", "--json"))
     assert {entry["name"] for entry in listed} >= {"cov-boost", "bounds", "gaps", "runtime-20d"}
-    assert all(entry["name"] in succeed("paper", "--list") for entry in listed[:3])
+    assert all(entry["name"] in stdout_of("paper", "--list") for entry in listed[:3])
 
 
+@pytest.mark.slow
 def test_paper_prints_json_with_verdicts_and_files(tmp_path):
-    record = json.loads(succeed("paper", "gaps", "best-arm", "--runs", "3", "--out", str(tmp_path), "--json"))
+    record = json.loads(stdout_of("paper", "gaps", "best-arm", "--runs", "3", "--out", str(tmp_path), "--json"))
     assert [claim["number"] for claim in record["claims"]] == list(range(1, 10))
     verdicts = {claim["number"]: claim["verdict"] for claim in record["claims"]}
     assert verdicts.pop(9) in ("holds", "does not hold", "cannot be decided")
@@ -352,15 +388,17 @@ def test_paper_prints_json_with_verdicts_and_files(tmp_path):
     assert [row["entry"] for row in record["spent"]] == ["best-arm"]
 
 
+@pytest.mark.slow
 def test_paper_makes_what_needs_no_run(tmp_path):
-    text = succeed("paper", "gaps", "--out", str(tmp_path))
+    text = stdout_of("paper", "gaps", "--out", str(tmp_path))
     assert "Wrote 4 files" in text
     assert "Where the time went" not in text
     assert text.count("not run") == 8  # the table of sizes in claim 8 needs none
 
 
+@pytest.mark.slow
 def test_paper_shows_a_bar_on_a_terminal(tmp_path):
-    shown = on_a_terminal("paper", "unique-dominator", "--runs", "200", "--out", str(tmp_path), columns=120, term="xterm")
+    shown = on_a_terminal("paper", "unique-dominator", "--runs", "20", "--out", str(tmp_path), columns=80, term="xterm")
     assert "unique-dominator: " in shown
     assert re.search(r"\d+%", shown)
     assert "Wrote 4 files" in shown

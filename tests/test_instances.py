@@ -141,11 +141,11 @@ def test_without_the_file_the_error_says_which_one_it_needs(monkeypatch):
 @pytest.mark.parametrize(
     "content, message",
     [
-        ("1;2;3;4;5\n1;2;3;4\n", "line 2: expected five columns separated by ';'"),
-        ("1;2;3;4;5\n1;2;3;4;x\n", "line 2: 'x' under 'a number' is not a number"),
+        ("1;2;3;4;5\n1;2;3;4\n", "row 2: the cells are 4, and the columns are 5"),
+        ("1;2;3;4;5\n1;2;3;4;x\n", "row 2: 'x' under 'log2_throughput' is not a number"),
         ("a,log2_area\n1,2\n", "no column of .* named 'log2_throughput'"),
-        ("a,log2_area,log2_throughput\n1,2,fast\n", "line 2: 'fast' under 'log2_throughput'"),
-        ("", "has 0 lines"),
+        ("a,log2_area,log2_throughput\n1,2,fast\n", "row 2: 'fast' under 'log2_throughput'"),
+        ("", "is empty; its first line must name the columns"),
     ],
 )
 def test_a_broken_file_of_sorting_networks_is_refused(tmp_path, content, message):
@@ -169,6 +169,23 @@ def test_an_instance_of_your_own(tmp_path):
     assert (bandit.name, bandit.budget) == ("mine", 30)
 
 
+@pytest.mark.parametrize(
+    "content, encoding",
+    [
+        ("name;quality;cost\nÄ;1,5;2\nB;0,5;1000\n", "utf-8-sig"),
+        ("name;quality;cost\r\nÄ;1.5;2\r\n\r\nB;0.5;1e3\r\n", "cp1252"),
+        ('sep=,\nname,quality,cost\n"Ä", 1.5,2\nB,0.5,1e3', "utf-8"),
+        ("name\tquality\tcost\nÄ\t1,5\t2\nB\t0,5\t1000\n", "utf-16"),
+    ],
+)
+def test_means_are_read_as_spreadsheets_write_them(tmp_path, content, encoding):
+    path = tmp_path / "mine.csv"
+    path.write_text(content, encoding=encoding)
+    bandit = pp.read_instance(path, noise=pp.Gaussian(std=1.0))
+    assert bandit.arm_names == ("Ä", "B")
+    assert bandit.means.tolist() == [[1.5, 2.0], [0.5, 1000.0]]
+
+
 def test_names_are_optional_and_may_look_like_numbers(tmp_path):
     assert read(tmp_path, "a,b\n1,2\n3,4\n").arm_names == ("0", "1")
     assert read(tmp_path, "\ufeffarm,b\n7,2\n9,4\n").arm_names == ("7", "9")
@@ -184,12 +201,12 @@ def test_an_objective_named_twice_is_negated_once(tmp_path):
 @pytest.mark.parametrize(
     "content, options, message",
     [
-        ("a,b\n", {}, "has 1 lines; expected a header and one line per arm"),
-        ("a,b\n1\n", {}, "line 2: 1 cells under a header of 2"),
-        ("a,a\n1,2\n", {}, "two columns named 'a'"),
-        ("a,b\n1,2\n1,x\n", {}, "line 3: 'x' under 'b' is not a number"),
-        ("a,b\n1,2\nx,1\n", {}, "line 3: 'x' under 'a' is not a number"),
-        ("name,b\nx,1\ny,\n", {}, "line 3: '' under 'b' is not a number"),
+        ("a,b\n", {}, "has 1 row; expected a header and one row per arm"),
+        ("a,b\n1\n", {}, "row 2: the cells are 1, and the columns are 2"),
+        ("a,a\n1,2\n", {}, "has 'a' 2 times in its first line"),
+        ("a,b\n1,2\n1,x\n", {}, "row 3: 'x' under 'b' is not a number"),
+        ("a,b\n1,2\nx,1\n", {}, "row 3: 'x' under 'a' is not a number"),
+        ("name,b\nx,1\ny,\n", {}, "row 3: '' under 'b' is not a number"),
         ("a,b\nx,y\n", {}, "has no column of numbers"),
         ("1,2\n3,4\n", {}, "starts with numbers; expected a header"),
         ("a,b\n1,nan\n", {}, "means has nan"),
@@ -198,17 +215,17 @@ def test_an_objective_named_twice_is_negated_once(tmp_path):
         ("a,b\n1,2\n", {"minimise": "b"}, r"minimise='b' is a text; give a list of objectives, such as \['b'\]"),
     ],
 )
-def test_a_broken_file_of_means_is_refused_with_its_line(tmp_path, content, options, message):
+def test_a_broken_file_of_means_is_refused_with_its_row(tmp_path, content, options, message):
     with pytest.raises(ValueError, match=message):
         read(tmp_path, content, **options)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "binary.csv"
-    path.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(ValueError, match="cannot be read as a CSV file"):
+    path.write_bytes(b"\x00\x01\x02")
+    with pytest.raises(ValueError, match="is not a text; save it as CSV in UTF-8"):
         pp.read_instance(path, noise=pp.Bernoulli())
-    with pytest.raises(ValueError, match="cannot be read as a CSV file"):
+    with pytest.raises(ValueError, match="cannot be read: Is a directory"):
         pp.read_instance(tmp_path, noise=pp.Bernoulli())
 
 

@@ -152,7 +152,7 @@ def test_exact_metrics_are_planned_as_exact(tmp_path):
     [
         ("option,m\na,1\nb,2\n", "p.csv says too little to plan with: no option has been measured twice"),
         ("option,x\na,1\n", "has no column 'm'"),
-        ("option,m\na,1\na,x\n", "row 3: metric 'm' is 'x'"),
+        ("option,m\na,1\na,x\n", "row 3: 'x' under 'm' is not a number"),
         ("option,m\n", "has no measurements"),
         ("m\n1\n", "no column that names the options"),
         ("option,m\na,1\na,2\n", "a single option is Pareto-optimal"),

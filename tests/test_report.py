@@ -1,5 +1,6 @@
 """The report: the same numbers as the result, names as they are, and nothing that leaves the file."""
 
+import dataclasses
 import html
 import json
 import os
@@ -9,13 +10,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import paretopick as pp
-from paretopick.cli import app
 from paretopick.report import make_report, repeat, to_html, to_markdown, write_pictures
 from paretopick.studies.definition import define
-from paretopick.studies.files import read_study
+from paretopick.studies.files import StudyFile, read_study_file
+from support.terminals import call
 
 NAMES = [
     "<script>alert(1)</script>",
@@ -100,7 +100,14 @@ class Reader(HTMLParser):
 
 def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, report):
     parts = ['class="answer"', 'class="sure"', "The options", "<svg", "What was measured", "<table>", "Who left when"]
-    parts += ["How sure that is", "How it was measured", "What went wrong", "Do it again", "pp.Study.create", "paretopick 0.1.0"]
+    parts += [
+        "How sure that is",
+        "How it was measured",
+        "What went wrong",
+        "Do it again",
+        "paretopick create study.toml",
+        "paretopick 0.1.0",
+    ]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert report.answer.startswith("Of 6 options, ")
@@ -147,26 +154,17 @@ def test_names_are_shown_as_they_are(page):
         assert name in text
 
 
-@pytest.mark.parametrize("goal", ["command", "shell", "python", "settings"])
-def test_what_repeats_a_study_defines_the_same_study(goal, tmp_path, monkeypatch):
-    options = {name: {"level": i, "kind": 'x"\\'} for i, name in enumerate(NAMES)} if goal == "settings" else NAMES
-    given = {"options": options, "metrics": {"time": "min", "q": "max"}, "budget": 99}
-    policy = ("ege-gg", {"n_rounds": 3})
-    definition = define(**given, policy=policy, scale={"time": 0.25}, exact=["q"])
-    words = {"command": ("./bench.sh", "{option}"), "shell": ("./bench.sh {option} | tail -1",)}.get(goal, ())
-    definition = type(definition).from_dict({**definition.to_dict(), "command": words})
-    text = repeat("again", definition, 99)
-    if words:
-        (tmp_path / "study.toml").write_text(text)
-        read = read_study(tmp_path / "study.toml")
-        assert (read.name, read.described, read.shell) == ("again", definition, goal == "shell")
-    else:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.delenv("PARETOPICK_STORAGE", raising=False)
-        names = {}
-        exec(text, names)
-        assert names["study"].definition == definition
-        names["study"].close()
+@pytest.mark.parametrize("command", [(), ("./bench.sh", "{option}")], ids=["by hand", "by a command"])
+def test_what_repeats_a_study_defines_the_same_study(command, tmp_path):
+    options = {name: {"level": i, "kind": 'x"\\'} for i, name in enumerate(NAMES)}
+    definition = define(
+        options=options, metrics={"time": "min", "q": "max"}, budget=99, policy=("ege-gg", {"n_rounds": 3}), exact=["q"]
+    )
+    definition = dataclasses.replace(definition, command=command, timeout=2.5, folder=str(tmp_path))
+    text = repeat("again", definition, 120)
+    (tmp_path / "study.toml").write_text(text)
+    assert read_study_file(tmp_path / "study.toml") == StudyFile("again", dataclasses.replace(definition, budget=120))
+    assert text.endswith("paretopick run study.toml" if command else "paretopick create study.toml")
 
 
 @pytest.mark.parametrize("kind", ["empty", "begun", "one option", "one metric", "five metrics", "all retired"])
@@ -197,12 +195,11 @@ def test_markdown_has_the_same_table_and_takes_nothing_for_markup(report):
         shown = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         plain = [re.sub(r"\\(.)", r"\1", cell).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") for cell in shown]
         assert plain == cells
-    assert "<script>" not in text.replace("'<script>alert(1)</script>'", "")  # but in the code at the end
+    assert "<script>" not in text.replace('"<script>alert(1)</script>"', "")  # but in the file at the end
 
 
 def invoke(*words):
-    """The command, in this process."""
-    return CliRunner().invoke(app, ["report", *map(str, words), "--rehearsals", "0"])
+    return call("report", *map(str, words), "--rehearsals", "0")
 
 
 def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
@@ -211,19 +208,19 @@ def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
     target = tmp_path / "report.html"
     said = invoke("b", "--storage", storage, "-o", target).stdout
     assert f"Wrote the report to {target}" in said
-    assert invoke("b", "--storage", storage, "-o", target).exit_code == 0  # again
+    assert invoke("b", "--storage", storage, "-o", target).returncode == 0  # again
     other = tmp_path / "mine.html"
     other.write_text("my page")
     refused = invoke("b", "--storage", storage, "-o", other)
-    assert "is there already" in str(refused.exception)
+    assert "is there already" in refused.stderr
     assert other.read_text() == "my page"
     record = json.loads(invoke("b", "--storage", storage, "-o", tmp_path / "r.md", "--json").stdout)
     assert [os.path.exists(file) for file in record["files"]] == [True] * 3
     (tmp_path / "x-front.png").write_text("mine")
     refused = invoke("b", "--storage", storage, "-o", tmp_path / "x.md")
-    assert "x-front.png is there already" in str(refused.exception)
+    assert "x-front.png is there already" in refused.stderr
     refused = invoke("b", "--storage", storage, "-o", tmp_path / "x.pdf")
-    assert "is called neither .html nor .md" in str(refused.exception)
+    assert "is called neither .html nor .md" in refused.stderr
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +235,7 @@ def browser():
         launched.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_in_a_browser(browser, page, width, tmp_path):
     file = tmp_path / "report.html"

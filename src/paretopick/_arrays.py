@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from paretopick._words import quoted, short, with_article
 from paretopick.errors import InvalidInput, UnknownName
 
 LARGEST_BUDGET = 2**53
@@ -115,12 +116,12 @@ def check_choice(value: Any, choices: Iterable[str], kind: str) -> str:
         near = difflib.get_close_matches(value.lower(), known, n=1)
         if near:
             raise UnknownName(f"no {kind} named {value!r}; did you mean {near[0]!r}?")
-    raise UnknownName(f"no {kind} named {value!r}; there is {', '.join(map(repr, known)) or 'none'}.")
+    raise UnknownName(f"no {kind} named {value!r}; there is {quoted(known) or 'none'}.")
 
 
 def check_name(name: Any, kind: str) -> str:
     """Returns the name of a study, option, metric or worker: any text that databases can hold."""
-    a_kind = f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+    a_kind = with_article(kind)
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput(f"{name!r} cannot be the name of {a_kind}; give it a text that is not empty.")
     if len(name) > 1000:
@@ -176,7 +177,7 @@ def check_arms(value: ArrayLike, name: str, n_arms: int) -> IntArray:
         return np.empty(0, dtype=np.int64)
     if arms.ndim != 1 or arms.dtype.kind not in "iu":
         raise InvalidInput(
-            f"{name}={_shortened(value)} ({arms.dtype} of shape {arms.shape}) is not a list of whole arm numbers, such as [0, 2]."
+            f"{name}={short(value)} ({arms.dtype} of shape {arms.shape}) is not a list of whole arm numbers, such as [0, 2]."
         )
     outside = (arms < 0) | (arms >= n_arms)
     if outside.any():
@@ -184,11 +185,6 @@ def check_arms(value: ArrayLike, name: str, n_arms: int) -> IntArray:
             f"{name} has arm {arms[outside][0]} (position {np.argmax(outside)}); arms are numbered 0 to {n_arms - 1}."
         )
     return arms.astype(np.int64)
-
-
-def _shortened(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

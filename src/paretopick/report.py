@@ -11,7 +11,7 @@ import platform
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,10 +19,13 @@ from typing import Any
 from urllib.parse import quote
 
 from paretopick import plots
+from paretopick._tables import markdown_table, markdown_text
+from paretopick._words import listed, percent, probability, some
 from paretopick.events import Event
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.definition import Definition
-from paretopick.studies.result import OptionResult, listed, percent
+from paretopick.studies.files import StudyFile, study_file_text
+from paretopick.studies.result import OptionResult
 from paretopick.studies.tables import time_text
 
 REHEARSALS = 500
@@ -84,8 +87,8 @@ def _how_sure(result: ParetoResult) -> str:
     """In one sentence."""
     if result.certainty.probability is None:
         return f"How sure that is, the measurements cannot say: {_lower(result.certainty.how)}"
-    text = f"This set is right with probability {percent(result.certainty.probability)}"
-    open_ = [f"{row.option} ({percent(row.probability)}{_outside(row, result)})" for row in result.doubtful[:3]]
+    text = f"This set is right with probability {probability(result.certainty.probability)}"
+    open_ = [f"{row.option} ({probability(row.probability)}{_outside(row, result)})" for row in result.doubtful[:3]]
     return f"{text}; the doubt is mostly about {listed(open_)}." if open_ else f"{text}."
 
 
@@ -96,20 +99,20 @@ def _outside(row: OptionResult, result: ParetoResult) -> str:
 def _certainty(result: ParetoResult) -> Iterable[str]:
     yield result.certainty.how
     if result.certainty.interval is not None and result.certainty.draws:
-        low, high = result.certainty.interval
+        low, high = map(probability, result.certainty.interval)
         yield (
-            f"That is {percent(result.certainty.probability)}, with a 95% interval from {percent(low)} to {percent(high)} that "
-            "comes from the number of draws alone."
+            f"That is {probability(result.certainty.probability)}, with a 95% interval from {low} to {high} that comes from the "
+            "number of draws alone."
         )
         yield (
             "P(optimal) in the table is the share of these draws in which an option is Pareto-optimal. How well such numbers are "
             "borne out, in thousands of simulated studies whose truth was known, is in docs/calibration.md of paretopick."
         )
     if result.rehearsal is not None:
-        low, high = result.rehearsal.interval
+        low, high = map(percent, result.rehearsal.interval)
         yield (
-            f"{result.rehearsal.how} That is {result.rehearsal.rate:.0%} ({low:.0%} to {high:.0%}). It says how reliable a study "
-            "of this size, started anew, is for a problem that looks like this one; not how likely this answer is to be right."
+            f"{result.rehearsal.how} That is {percent(result.rehearsal.rate)} ({low} to {high}). It says how reliable a study of "
+            "this size, started anew, is for a problem that looks like this one; not how likely this answer is to be right."
         )
 
 
@@ -130,8 +133,7 @@ def _facts(
     if rows:
         yield "first and last", f"{_time(min(row['at'] for row in rows))} to {_time(max(row['at'] for row in rows))}"
         workers = sorted({row["worker"] for row in rows if row["worker"]})
-        shown = ", ".join(workers[:4]) + (f" and {len(workers) - 4} more" if len(workers) > 4 else "")
-        yield "workers", shown or "none (measured beforehand)"
+        yield "workers", some(workers, most=4) or "none (measured beforehand)"
     counts = {status: sum(row["status"] == status for row in rows) for status in ("failed", "voided")}
     yield "failed, voided", f"{counts['failed']:,}, {counts['voided']:,}"
     yield "database", str(state["storage"])
@@ -163,71 +165,10 @@ def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events
 
 
 def repeat(name: str, definition: Definition, budget: int) -> str:
-    """Returns what to type to make the same study again: the file of a study, a command, or Python where names are too odd."""
-    if definition.command:
-        return f"{_toml(name, definition, budget)}\n\n# saved as study.toml:\n# paretopick run study.toml"
-    if not definition.settings[0] and not any(
-        re.search(r"[,:=\[\]{}]", text) for text in (*definition.options, *definition.goals)
-    ):
-        return _create(name, definition, budget)
-    given: dict[str, Any] = {
-        "options": dict(zip(definition.options, definition.settings, strict=True))
-        if definition.settings[0]
-        else list(definition.options),
-        "metrics": dict(definition.goals),
-        "budget": budget,
-        "policy": (definition.policy, dict(definition.policy_options)),
-        "scale": definition.scale,
-        "exact": list(definition.exact),
-    }
-    arguments = ",\n    ".join(f"{key}={value!r}" for key, value in given.items())
-    return f"import paretopick as pp\n\nstudy = pp.Study.create(\n    {name!r},\n    {arguments},\n)"
-
-
-def _create(name: str, definition: Definition, budget: int) -> str:
-    """The command that creates a study."""
-    metrics = ",".join(f"{metric}:{goal}" for metric, goal in definition.goals.items())
-    words = [
-        "paretopick",
-        "create",
-        name,
-        "--options",
-        ",".join(definition.options),
-        "--metrics",
-        metrics,
-        "--budget",
-        str(budget),
-    ]
-    words += ["--policy", definition.choice.text]
-    words += ["--exact", ",".join(definition.exact)] if definition.exact else []
-    if isinstance(definition.scale, Mapping):
-        words += ["--scale", ",".join(f"{metric}={width!r}" for metric, width in definition.scale.items())]
-    elif definition.scale != "noise":
-        words += ["--scale", definition.scale]
-    return shlex.join(words)
-
-
-def _toml(name: str, definition: Definition, budget: int) -> str:
-    """The file of a study; JSON's texts, numbers and lists are TOML's too."""
-    words = definition.command
-    shell = len(words) == 1 and bool(re.search(r"\s", words[0]))
-    lines = [f"name = {_value(name)}", f"budget = {budget}", f"policy = {_value(definition.choice.to_dict())}"]
-    lines.append(f"command = {_value(words[0] if shell else list(words))}")
-    lines += ["shell = true"] * shell
-    lines += [f"exact = {_value(list(definition.exact))}"] if definition.exact else []
-    lines += [f"scale = {_value(definition.scale)}"] if definition.scale != "noise" else []
-    lines += ["", "[metrics]", *(f"{_value(metric)} = {_value(goal)}" for metric, goal in definition.goals.items())]
-    lines += ["", "[options]"]
-    lines += [f"{_value(option)} = {_value(row)}" for option, row in zip(definition.options, definition.settings, strict=True)]
-    return "\n".join(lines)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_value(str(key))} = {_value(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value, ensure_ascii=False)
+    """Returns what to do to make the same study again: the file of a study, and what to type."""
+    text = study_file_text(StudyFile(name, replace(definition, budget=budget)))
+    verb = "run" if definition.command else "create"
+    return f"{text}\n# saved as study.toml:\n# paretopick {verb} study.toml"
 
 
 def _time(at: float) -> str:
@@ -335,34 +276,24 @@ def to_markdown(report: Report, pictures: Mapping[str, str] | None = None) -> st
         report: made by ``make_report``.
         pictures: name of a picture ("front", "timeline") to where it is.
     """
-    say = _markdown
+    say = markdown_text
     result = report.result
     where = pictures or {}
     parts = [f"{MARK}\n\n# {say(report.study)}", f"**{say(report.answer)}**", say(report.how_sure)]
     if "front" in where:
         parts += ["## The options", f"![The options]({quote(where['front'])})"]
     header, rows = result.cells()
-    parts += ["## What was measured", _markdown_table(header, rows)]
+    parts += ["## What was measured", markdown_table(header, rows)]
     parts += ["\n".join(f"- {say(note)}" for note in result.notes)] if result.notes else []
     if "timeline" in where:
         parts += ["## Who left when", f"![Who left when]({quote(where['timeline'])})"]
     parts += ["## How sure that is", *map(say, report.certainty)]
-    parts += ["## How it was measured", _markdown_table(["", ""], report.facts)]
+    parts += ["## How it was measured", markdown_table(["", ""], report.facts)]
     parts.append("## What went wrong")
-    parts.append(_markdown_table(report.incidents[0], report.incidents[1:]) if report.incidents else "Nothing.")
+    parts.append(markdown_table(report.incidents[0], report.incidents[1:]) if report.incidents else "Nothing.")
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", report.repeat)), default=0))
     parts += ["## Do it again", f"{fence}\n{report.repeat}\n{fence}", say(report.versions), f"Written {report.written}."]
     return "\n\n".join(parts) + "\n"
-
-
-def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell if line is lines[1] else _markdown(cell) for cell in line) + " |" for line in lines)
-
-
-def _markdown(text: str) -> str:
-    """A text in which nothing is taken for Markdown or HTML."""
-    return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
 
 
 def write_pictures(report: Report, path: Path) -> dict[str, Path]:

@@ -251,9 +251,9 @@ def test_columns_of_results_are_not_names_of_metrics(name):
 
 @pytest.mark.parametrize("share, text", [(0.0, "< 0.1%"), (0.004, "0.4%"), (0.5, "50%"), (0.994, "99.4%"), (1.0, "> 99.9%")])
 def test_probabilities_are_never_said_to_be_zero_or_one(share, text):
-    from paretopick.studies.result import percent
+    from paretopick._words import probability
 
-    assert percent(share) == text
+    assert probability(share) == text
 
 
 @pytest.mark.parametrize("population", ["independent", "few", "0 or 1"])

@@ -8,8 +8,9 @@ import pandas
 import pytest
 
 import paretopick as pp
+from paretopick._tables import read_table
 from paretopick.studies import tables
-from paretopick.studies.tables import Imported, export, import_table, read_options, read_table, sheet
+from paretopick.studies.tables import Imported, export, import_table, read_options, sheet
 
 OPTIONS = {"a": {"dose": 1}, "b, the second": {"dose": 2}, 'c "quoted"': {"dose": 3}}
 
@@ -86,7 +87,7 @@ def test_a_sheet_may_be_filled_in_bit_by_bit_and_imported_again_and_again(study,
     "change, message",
     [
         (lambda row: row.update(response="1"), "row 2: there is no value for metric 'price'; fill in all metrics, or none"),
-        (lambda row: row.update(response="much", price="1"), "row 2: metric 'response' is 'much', which is not a number"),
+        (lambda row: row.update(response="much", price="1"), "row 2: 'much' under 'response' is not a number"),
         (lambda row: row.update(response="nan", price="1"), "row 2: metric 'response' is nan"),
         (lambda row: row.update(response="1", price="1", failed="x"), "row 2: it has values and a reason in 'failed'"),
         (lambda row: row.update(number="x", response="1", price="1"), "row 2: its number is 'x'"),
@@ -143,11 +144,11 @@ def test_tables_of_every_spreadsheet_are_read(study, tmp_path, text, encoding):
     "text, message",
     [
         ("", "is empty; its first line must name the columns"),
-        ("option;response;price\na;2,5;1\na;1.234;1\n", "numbers with a comma and numbers with a dot"),
+        ("option;response;price\na;2,5;1\na;1.234;1\n", r"a comma \(2,5, row 2\) and numbers with a dot \(1.234, row 3\)"),
         ("option,response,price,study\na,1,1,s\n", "row 2: it is of a sheet, and its number is missing"),
         ("option,response\na,1\n", "has no column 'price'; it has 'option', 'response'"),
         ("option,price,response,price\n", "has 'price' 2 times in its first line"),
-        ("option,response,price\na,1\n", "row 2: the cells are 2, and the first line names 3 columns"),
+        ("option,response,price\na,1\n", "row 2: the cells are 2, and the columns are 3"),
         ("response,price\n1,2\n", "row 2: it has neither a number nor an option"),
         ("option,response,price\n\nz,1,2\n", "row 3: no option named 'z'"),
         ("number,option,response,price,faild\n", "has a column 'faild'; did you mean 'failed'"),
@@ -183,6 +184,9 @@ def test_files_that_are_not_there_or_not_text(study, tmp_path):
         read_table(tmp_path / "no.csv")
     with pytest.raises(pp.InvalidInput, match="cannot be read"):
         read_table(tmp_path)
+    (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04rest")
+    with pytest.raises(pp.InvalidInput, match=r"book\.xlsx is the file of a spreadsheet program; save the sheet as CSV"):
+        read_table(tmp_path / "book.xlsx")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(pp.InvalidInput, match="is not a text; save it as CSV in UTF-8"):
         read_table(tmp_path / "bytes.csv")

@@ -1,68 +1,59 @@
-"""The command line, one file per verb. Results go to stdout, progress and errors to stderr."""
+"""The command line. Results go to stdout, progress and errors to stderr."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from paretopick import __version__
-from paretopick.cli import (
-    ask,
-    create,
-    delete,
-    demo,
-    export,
-    extend,
-    fail,
-    import_,
-    paper,
-    plan,
-    release,
-    report,
-    result,
-    retire,
-    run,
-    sheet,
-    show,
-    simulate,
-    status,
-    tell,
-    void,
-)
+from paretopick.cli import demo, paper, plan, report, run, sheets, show, simulate, studies
+from paretopick.cli.output import say
 from paretopick.errors import ParetopickError
 
+
+def _verbs(*modules: object) -> dict[str, tuple[Callable[..., None], str]]:
+    """The verbs of modules that have one each, by name, with their examples."""
+    return {module.NAME: (module.command, module.EXAMPLE) for module in modules}  # type: ignore[attr-defined]
+
+
+SECTIONS = {
+    "Studies": _verbs(plan, run) | studies.VERBS | _verbs(report),
+    "Tables of studies": sheets.VERBS,
+    "Research": _verbs(demo, show, simulate, paper),
+}
+"""The verbs as the help lists them, each with an example."""
+
+
+class _Sections(TyperGroup):
+    """Lists the verbs in sections, each with the whole first sentence of its help."""
+
+    def format_commands(self, ctx: typer.Context, formatter: object) -> None:  # type: ignore[override]
+        for title, verbs in SECTIONS.items():
+            with formatter.section(title):  # type: ignore[attr-defined]
+                formatter.write_dl([(name, _first_paragraph(command)) for name, (command, _) in verbs.items()])  # type: ignore[attr-defined]
+
+
+def _first_paragraph(documented: Callable[..., None]) -> str:
+    return " ".join((inspect.getdoc(documented) or "").partition("\n\n")[0].split())
+
+
 app = typer.Typer(
+    cls=_Sections,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STUDIES = (
-    plan,
-    run,
-    create,
-    ask,
-    tell,
-    fail,
-    release,
-    void,
-    retire,
-    extend,
-    status,
-    result,
-    report,
-    sheet,
-    import_,
-    export,
-    delete,
-)
-RESEARCH = (demo, show, simulate, paper)
-for verb in (*STUDIES, *RESEARCH):
-    app.command(verb.NAME, epilog=f"Example: {verb.EXAMPLE}")(verb.command)
+for _section in SECTIONS.values():
+    for _name, (_command, _example) in _section.items():
+        app.command(_name, epilog=f"Example: {_example}")(_command)
 
 
 def main() -> None:
@@ -76,7 +67,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except ParetopickError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", stream=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
         _drop_output()
@@ -100,6 +91,8 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback(epilog="Example: paretopick demo")
 def paretopick(
-    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
     """Find the Pareto-optimal options among many, when every measurement is noisy and only so many can be paid for."""

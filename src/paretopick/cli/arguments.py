@@ -2,73 +2,132 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from paretopick._arrays import check_choice, check_integer
+from paretopick._arrays import check_integer
+from paretopick._texts import split_at_commas, value_of
+from paretopick._words import cut, joined, quoted
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import InvalidInput
 from paretopick.instances import INSTANCES, instance, read_instance
 from paretopick.policies import POLICIES
 from paretopick.schedules import SCHEDULES
+from paretopick.studies import Study
+from paretopick.studies.tables import read_options
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
-Seed = Annotated[int, typer.Option(help="Of the random numbers; the same seed gives the same result.")]
-Data = Annotated[Path | None, typer.Option(help="The file of the sorting networks, for snw and snw-paper.")]
-Minimise = Annotated[list[str], typer.Option(help="Columns of a CSV file where smaller is better.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there already.")]
+Seed = Annotated[int, typer.Option(help="The seed of the random numbers; the same seed gives the same result.")]
+Workers = Annotated[int | None, typer.Option(help="How many threads to use.  [default: one for each core]", show_default=False)]
+Data = Annotated[
+    Path | None, typer.Option(help="The file of the sorting networks, for the instances snw and snw-paper.", show_default=False)
+]
+Std = Annotated[
+    str | None,
+    typer.Option(
+        help="The noise around the means in a CSV file: one standard deviation, or one for each column, separated by commas.",
+        show_default=False,
+    ),
+]
+Coins = Annotated[bool, typer.Option("--bernoulli", help="Take the means in a CSV file for probabilities of 0 and 1.")]
+Minimise = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMNS", help="Columns of the CSV file in which smaller is better, separated by commas.", show_default=False
+    ),
+]
+
+Storage = Annotated[
+    str | None,
+    typer.Option(
+        help="The database of the study: a file, sqlite:///FILE, or postgresql://USER@HOST/NAME.  [default: $PARETOPICK_STORAGE, "
+        "or paretopick.db in the working folder]",
+        show_default=False,
+    ),
+]
+Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.", show_default=False)]
+OnlyName = Annotated[
+    str | None,
+    typer.Argument(metavar="STUDY", help="The name of the study; it may be left out if there is only one.", show_default=False),
+]
+Number = Annotated[
+    int, typer.Argument(metavar="NUMBER", help="The number of the measurement, as ask or the sheet gave it.", show_default=False)
+]
+Reason = Annotated[str, typer.Argument(metavar="REASON", help="The reason, which is kept with the study.", show_default=False)]
+Worker = Annotated[
+    str, typer.Option(help="The name of whoever measures; those who measure at the same time need different names.")
+]
+OptionsGiven = Annotated[
+    str | None,
+    typer.Option(
+        "--options", help="The names of the options, separated by commas, or a CSV file with a row for each.", show_default=False
+    ),
+]
+MetricsGiven = Annotated[
+    str | None,
+    typer.Option("--metrics", help="The metrics and their goals, such as time:min,quality:max.", show_default=False),
+]
+BudgetGiven = Annotated[
+    int | None, typer.Option("--budget", help="How many measurements may count, at most.", show_default=False)
+]
+PolicyGiven = Annotated[
+    str,
+    typer.Option("--policy", help="What chooses the next measurement, such as apt:batch=4; see: paretopick show policies"),
+]
+ExactGiven = Annotated[
+    str,
+    typer.Option("--exact", help="The metrics without noise, a price for instance, separated by commas.", show_default=False),
+]
+ScaleGiven = Annotated[
+    str,
+    typer.Option(
+        "--scale", help="Compare metrics in units of their noise, raw, or in the units that you give: time=0.1,size=20."
+    ),
+]
 
 
-def policy_spec(text: str) -> tuple[str, dict[str, Any]]:
-    """``name:option=value,option=value`` taken apart."""
-    name, _, tail = text.partition(":")
-    if "," in name:
-        raise InvalidInput(f"--policy {text} names several; write --policy once for each of them.")
-    options = {}
-    for pair in split_at_commas([tail]):
-        option, equals, given = pair.partition("=")
-        if not equals:
-            raise InvalidInput(f"{pair!r} in --policy {text} is not OPTION=VALUE; write for instance ege-sr-k:max_arms=1.")
-        options[option.strip()] = value(given)
-    return check_choice(name, POLICIES, "policy"), options
-
-
-def value(text: str) -> Any:
-    """A number, a truth value, a list or a mapping where the text is one, else the text."""
-    words = {"true": True, "yes": True, "false": False, "no": False, "none": None}
-    try:
-        return json.loads(text)
-    except ValueError:  # no JSON, or a number of more digits than Python reads
-        return words.get(text.strip().lower(), text.strip())
+def names_in(text: str) -> list[str]:
+    """The names in a text, separated by commas."""
+    return [part.strip() for part in split_at_commas([text])]
 
 
 def whole_numbers(texts: Sequence[str], name: str) -> list[int]:
     """Whole numbers, several in a text separated by commas; 1e3 is one too."""
-    given = [value(text) for text in split_at_commas(texts)]
+    given = [value_of(text) for text in split_at_commas(texts)]
     whole = [int(number) if isinstance(number, float) and number.is_integer() else number for number in given]
     for number in whole:
         if isinstance(number, str):
-            raise InvalidInput(f"{name} has {number[:50]!r}, which is not a whole number; commas separate several numbers.")
+            raise InvalidInput(f"{name} has {cut(number, 50)!r}, which is not a whole number; commas separate several numbers.")
     return [check_integer(number, name, minimum=0) for number in whole]
 
 
-def split_at_commas(texts: Iterable[str]) -> list[str]:
-    """The parts of all texts; commas inside brackets belong to a part, empty parts are left out."""
-    parts = [""]
-    for text in texts:
-        depth = 0
-        for character in text:
-            depth += (character in "[{") - (character in "]}")
-            if character == "," and depth == 0:
-                parts.append("")
-            else:
-                parts[-1] += character
-        parts.append("")
-    return [part for part in parts if part]
+def number_pairs(texts: Sequence[str], where: str) -> dict[str, float]:
+    """``name=value`` pairs, each name once."""
+    pairs: dict[str, float] = {}
+    for pair in texts:
+        name, equals, number = (part.strip() for part in pair.rpartition("="))
+        if not equals or not name:
+            raise InvalidInput(f"{pair!r} in {where} is not NAME=NUMBER.")
+        if name in pairs:
+            raise InvalidInput(f"{name!r} is in {where} twice.")
+        try:
+            pairs[name] = float(number)
+        except ValueError:
+            raise InvalidInput(f"{pair!r} in {where} does not end in a number.") from None
+    return pairs
+
+
+def check_one_form(as_json: bool, as_csv: bool) -> None:
+    """Refuses two forms of a result at once."""
+    if as_json and as_csv:
+        raise InvalidInput("--json and --csv are both given; choose one.")
 
 
 def is_file(name: str) -> bool:
@@ -90,7 +149,7 @@ def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, 
         raise InvalidInput("--std and --bernoulli are both given; choose one.")
     noise: Noise = Bernoulli()
     if std is not None:
-        widths = [value(text) for text in split_at_commas([std])]
+        widths = [value_of(text) for text in split_at_commas([std])]
         noise = Gaussian(std=widths[0] if len(widths) == 1 else np.array(widths))
     try:
         return read_instance(name, noise=noise, minimise=split_at_commas(minimise))
@@ -98,3 +157,54 @@ def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, 
         if str(problem).startswith("std has shape"):
             raise InvalidInput(f"--std {std} has {len(widths)} numbers; give one, or one for each column of {name}.") from None
         raise
+
+
+def open_study(name: str | None, storage: str | None) -> Study:
+    """The study of that name; without a name, the only one there is."""
+    if name is None:
+        names = Study.list(storage=storage)
+        if not names:
+            raise InvalidInput("there are no studies yet; see paretopick create --help.")
+        if len(names) > 1:
+            raise InvalidInput(f"there are {len(names)} studies, {quoted(names)}; say which one.")
+        name = names[0]
+    return Study.open(name, storage=storage)
+
+
+def study_from(
+    options: str | None, metrics: str | None, budget: int | None, policy: str, exact: str, scale: str
+) -> dict[str, Any]:
+    """What defines a study, from the texts of the command line."""
+    if options is None or metrics is None or budget is None:
+        raise InvalidInput("a study needs --options, --metrics and --budget; --help ends in an example.")
+    return {
+        "options": options_from(options),
+        "metrics": metrics,
+        "budget": budget,
+        "policy": policy,
+        "scale": number_pairs(split_at_commas([scale]), f"--scale {scale}") if "=" in scale else scale,
+        "exact": names_in(exact),
+    }
+
+
+def check_file_alone(file: str, given: Mapping[str, bool]) -> None:
+    """Refuses what belongs into the file of a study.
+
+    Args:
+        file: its name.
+        given: which options of the command line were given beside it.
+    """
+    said = [flag for flag, is_given in given.items() if is_given]
+    if said:
+        verb, them = ("goes", "it") if len(said) == 1 else ("go", "them")
+        raise InvalidInput(f"{joined(said)} {verb} with --options; write {them} into {file}.")
+
+
+def options_from(given: str) -> Sequence[str] | Mapping[str, Mapping[str, Any]]:
+    """Names from a list, or names and settings from a file."""
+    if given.lower().endswith(".csv") or os.path.isfile(given):
+        return read_options(given)
+    names = names_in(given)
+    if len(names) < 2:
+        raise InvalidInput(f"--options {given!r} is one option; give two or more, separated by commas, or a CSV file.")
+    return names

@@ -9,11 +9,11 @@ import numpy as np
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick.cli.arguments import Json, Seed, policy_spec
-from paretopick.cli.output import print_json, print_table
+from paretopick.cli.arguments import Json, Seed
+from paretopick.cli.output import print_json, print_table, say
 from paretopick.instances import instance
-from paretopick.policies import policy
-from paretopick.simulation import informed_options, play
+from paretopick.policies import DEFAULT_POLICY, check_policy
+from paretopick.simulation import informed, play
 from paretopick.theory.losses import misidentified, relaxed_loss
 
 NAME = "demo"
@@ -21,14 +21,16 @@ EXAMPLE = "paretopick demo --policy ege-sh --seed 3"
 
 
 def command(
-    budget: Annotated[int, typer.Option(help="Patients, that is, measurements.")] = 2500,
-    policy_name: Annotated[str, typer.Option("--policy", help="Who is next; see: paretopick show policies")] = "ege-sr",
+    budget: Annotated[int, typer.Option(help="How many patients, that is, measurements, there are.")] = 2500,
+    policy_name: Annotated[
+        str, typer.Option("--policy", help="What chooses the next patient's booster; see: paretopick show policies")
+    ] = DEFAULT_POLICY,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Run the COV-BOOST vaccine trial once: 20 boosters, three immune responses, 2,500 simulated patients.
+    """Run a simulated vaccine trial once: COV-BOOST, with 20 boosters.
 
-    Shows who was found, who left when, and against what truth.
+    There are three immune responses and 2,500 patients. It shows which boosters were found, which left when, and the truth.
     """
     check_integer(seed, "--seed", minimum=0)
     result = trial(budget, policy_name, seed)
@@ -41,9 +43,8 @@ def command(
 def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
     """Returns the whole course of one trial as JSON values."""
     bandit = instance("cov-boost")
-    name, given = policy_spec(policy_name)
-    options = informed_options(name, given, bandit)
-    player = policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget, **options)
+    choice = informed(check_policy(policy_name), bandit)
+    player = choice.new(n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=budget)
     play(bandit, player, seed)
     record, answer = player.snapshot(), player.recommend()
     max_arms = player.options.get("max_arms")
@@ -51,7 +52,7 @@ def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
     return {
         "instance": bandit.name,
         "source": bandit.source,
-        "policy": name,
+        "policy": choice.name,
         "options": dict(player.options),
         "budget": budget,
         "seed": seed,
@@ -77,7 +78,7 @@ def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
 
 def _print(result: dict[str, Any], policy_name: str) -> None:
     patients, budget, name = result["patients"], result["budget"], result["policy"]
-    print(f"{result['source']}.")
+    say(f"{result['source']}.")
     print(f"{patients} of {budget} patients in {result['rounds']} rounds with {name}, seed {result['seed']}.\n")
     last = result["rounds"] + 1
     print_table(
@@ -96,7 +97,8 @@ def _print(result: dict[str, Any], policy_name: str) -> None:
     )
     truth = ", ".join(result["truth"])
     verdict = "which is right" if result["correct"] else "which is wrong"
-    print(f"\nFound Pareto-optimal: {', '.join(result['found'])}, {verdict}: the truth is {truth}.")
+    print()
+    say(f"Found Pareto-optimal: {', '.join(result['found'])}, {verdict}: the truth is {truth}.")
     print(
         f"How often is it right? paretopick simulate cov-boost --policy {shlex.quote(policy_name)} --budget {budget} --runs 10000"
     )

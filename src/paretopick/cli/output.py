@@ -1,58 +1,101 @@
-"""Tables, JSON and CSV on stdout; progress on stderr."""
+"""Results on stdout, for people and for programs: sentences, tables, JSON, CSV, files."""
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 from rich.cells import cell_len
-from rich.console import Console, JustifyMethod
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.console import Console, ConsoleDimensions, JustifyMethod
 from rich.table import Table
 
 from paretopick._files import write_whole
+from paretopick._tables import csv_text
 from paretopick.errors import InvalidInput
-from paretopick.studies import Study
-from paretopick.studies.views import StudyProgress
+from paretopick.studies import ParetoResult, Study
 
-PROSE = ("summary", "options")
+PROSE = ("summary", "options", "dominated by")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
 
+NARROW_PROSE = 30
+"""Such a column is made no narrower than this."""
 
-def print_table(header: list[str], rows: Iterable[Iterable[Any]]) -> None:
+GAP = 2
+"""Blanks between columns."""
+
+
+def say(sentence: str, *, stream: TextIO | None = None) -> None:
+    """Prints a sentence; on a terminal lines end between words, except where there is a command to be copied."""
+    console = Console(file=stream or sys.stdout)
+    for line in sentence.splitlines():
+        wrapped = console.is_terminal and "paretopick " not in line and not line.startswith(" ")
+        width = console.width if wrapped else len(line) + 1
+        print(
+            textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False),
+            file=console.file,
+        )
+
+
+def print_table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     """Prints a table; columns of numbers are flushed right.
 
-    Names and numbers are never cut: in a narrow terminal prose is wrapped, and what is still too wide runs over.
+    Names and numbers are never cut. In a narrow terminal prose is wrapped; if that is not enough, the columns that do not fit
+    follow in a second table, whose rows start with the same names.
     """
-    cells = [[text(cell) for cell in row] for row in rows]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    needed = 0
-    for name, column in zip(header, zip(*cells, strict=True), strict=True):
-        prose = name in PROSE
-        width = 30 if prose else max(cell_len(cell) for cell in (name, *column))
-        justify: JustifyMethod = "right" if all(_is_number(cell) for cell in column) else "left"
-        table.add_column(name.replace("_", " "), justify=justify, no_wrap=not prose, min_width=width)
-        needed += width + 2
-    for row in cells:
-        table.add_row(*row)
+    columns = _columns(header, [[text(cell) for cell in row] for row in rows])
     console = Console(highlight=False, markup=False, emoji=False)
-    console.width = max(console.width if console.is_terminal else 1000, needed)
-    console.print(table)
+    width = console.width if console.is_terminal else 1000
+    for part, shown in enumerate(_parts(columns, width)):
+        if part:
+            print()
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+        for column in shown:
+            table.add_column(column.name, justify=column.justify, no_wrap=not column.prose, min_width=column.width)
+        for row in zip(*(column.cells for column in shown), strict=True):
+            table.add_row(*row)
+        console.size = ConsoleDimensions(
+            max(width, _width(shown)), console.height
+        )  # a dumb terminal would ignore the width alone
+        console.print(table)
+
+
+class _Column(NamedTuple):
+    name: str
+    cells: tuple[str, ...]
+    prose: bool
+    width: int
+    """The least that it needs."""
+    justify: JustifyMethod
+
+
+def _columns(header: Sequence[str], rows: list[list[str]]) -> list[_Column]:
+    columns = []
+    for name, cells in zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True):
+        widest = max(map(cell_len, (name, *cells)))
+        prose = name in PROSE
+        justify: JustifyMethod = "right" if all(map(_is_number, cells)) else "left"
+        columns.append(_Column(name, tuple(cells), prose, min(widest, NARROW_PROSE) if prose else widest, justify))
+    return columns
+
+
+def _parts(columns: list[_Column], width: int) -> list[list[_Column]]:
+    """The columns in as many tables as it takes, the first column in each of them."""
+    first, *others = columns
+    parts = [[first]]
+    for column in others:
+        if len(parts[-1]) > 1 and _width([*parts[-1], column]) > width:
+            parts.append([first])
+        parts[-1].append(column)
+    return parts
+
+
+def _width(columns: Sequence[_Column]) -> int:
+    return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 
 def text(value: Any) -> str:
@@ -64,6 +107,14 @@ def text(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key}={'none' if entry is None else text(entry)}" for key, entry in value.items())
     return "" if value is None else str(value)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "").removeprefix("< ") or "0")
+    except ValueError:
+        return False
+    return True
 
 
 def print_json(value: Any) -> None:
@@ -82,65 +133,30 @@ def _finite(value: Any) -> Any:
 
 def print_csv(rows: list[dict[str, Any]]) -> None:
     """Prints rows with a header."""
-    writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    print(csv_text(list(rows[0]) if rows else [], rows), end="")
 
 
-@contextmanager
-def progress_bars() -> Iterator[Callable[[str, int | None], Callable[[int, int], None]]]:
-    """Yields a function that adds a bar with a name and a total, if known, and returns what moves it to (done, total).
-
-    On a terminal only; and without a thread of its own, since simulations fork.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda name, total: lambda done, _: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, auto_refresh=False) as display:
-
-        def add(name: str, total: int | None) -> Callable[[int, int], None]:
-            task = display.add_task(name, total=total)
-            return lambda done, all_: display.update(task, completed=done, total=all_, refresh=True)
-
-        yield add
+def print_result(result: ParetoResult) -> None:
+    """Prints the options, the Pareto-optimal ones first, and what else one should know."""
+    print_table(*result.cells())
+    print()
+    for note in result.notes:
+        say(f"Note: {note}")
+    say(str(result))
+    say(f"How sure: {result.certainty.how}")
+    if result.rehearsal is not None:
+        say(f"Rehearsed: {result.rehearsal.how}")
 
 
-@contextmanager
-def work_bar() -> Iterator[Callable[[str, float, float], None]]:
-    """Yields what shows (what is running, how much is done, of how much): a bar with the time that is left.
-
-    Without a terminal it is a line for each new thing that runs.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        latest = ""
-
-        def tell(doing: str, done: float, total: float) -> None:
-            nonlocal latest
-            if doing != latest:
-                print(f"{done / max(total, 1.0):4.0%}  {doing}", file=sys.stderr, flush=True)
-            latest = doing
-
-        yield tell
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, auto_refresh=False) as display:
-        task = display.add_task("")
-
-        def advance(doing: str, done: float, total: float) -> None:
-            display.update(task, description=doing, completed=done, total=total, refresh=True)
-
-        yield advance
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", "").removeprefix("< ") or "0")
-    except ValueError:
-        return False
-    return True
+def print_standing(study: Study, what: str, as_json: bool) -> None:
+    """Prints what was done, and where the study stands after it."""
+    state = study.status()
+    if as_json:
+        print_json(state)
+    else:
+        say(f"{what}; {state['used']} of {state['budget']} measurements count, round {state['round']}.")
+        if state["done"]:
+            say(f"The study is done. {study.result()}")
 
 
 def write_or_print(content: bytes, path: Path | None, what: str, *, force: bool) -> None:
@@ -160,54 +176,3 @@ def check_target(path: Path | None, *, force: bool) -> None:
         raise InvalidInput(f"{path} is there already; add --force to overwrite it, or choose another name.")
     if path is not None and not path.parent.is_dir():
         raise InvalidInput(f"there is no folder {path.parent}; make it first, or choose another name.")
-
-
-@contextmanager
-def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
-    """Yields what shows where a study stands, and a sentence if something went wrong; a line per round without a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        latest, looked = 0, 0.0
-
-        def tell(_: Study, sentence: str) -> None:
-            nonlocal latest, looked
-            if time.monotonic() - looked > 0.5:  # apt has a round for every few measurements
-                now, looked = study.progress(guess=True), time.monotonic()
-                if now.round != latest:
-                    print(_progress(now), file=sys.stderr, flush=True)
-                    latest = now.round
-            if sentence:
-                print(sentence, file=sys.stderr, flush=True)
-
-        yield tell
-        return
-    columns = (
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task("", total=study.progress().planned)
-        shown = 0.0
-
-        def advance(_: Study, sentence: str) -> None:
-            nonlocal shown
-            if sentence:
-                display.console.print(sentence, markup=False, highlight=False)
-            if sentence or time.monotonic() - shown > 0.1:
-                now = study.progress(guess=True)
-                shown = time.monotonic()
-                display.update(task, completed=now.used, total=now.planned, description=_progress(now))
-
-        advance(study, "")
-        yield advance
-
-
-def _progress(now: StudyProgress) -> str:
-    """Round, who is still in, and who is on the front."""
-    rounds = f"/{now.rounds}" if now.rounds else ""
-    waiting = "" if now.due > now.out or now.done else f", the last {now.out} are being measured"
-    guess = now.best_guess or ()
-    front = ", ".join(guess[:6]) + (" ..." if len(guess) > 6 else "")
-    return f"round {now.round}{rounds}, {now.active} active{waiting}, front: {front or 'unknown yet'}"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick.cli.arguments import Data, Json, Seed
-from paretopick.cli.output import print_json, print_table, work_bar
+from paretopick.cli.arguments import Data, Json, Seed, Workers
+from paretopick.cli.output import print_json, print_table
+from paretopick.cli.progress import work_bar
 
 if TYPE_CHECKING:
     from paretopick.paper.comparisons import Claim
@@ -23,14 +24,19 @@ EXAMPLE = "paretopick paper unique-dominator best-arm --runs 500"
 
 def command(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Names of figures and tables, as --list shows them; all of them by default.")
+        list[str] | None,
+        typer.Argument(
+            metavar="NAMES",
+            help="Names of figures and tables, as --list shows them.  [default: all of them]",
+            show_default=False,
+        ),
     ] = None,
     runs: Annotated[int, typer.Option(help="How many runs each point takes; runs that were made before count.")] = 4000,
     out: Annotated[Path, typer.Option(help="The folder for the results, which is made if it is not there.")] = Path(
         "paper-results"
     ),
     data: Data = None,
-    workers: Annotated[int | None, typer.Option(help="How many threads run; one for each core by default.")] = None,
+    workers: Workers = None,
     seed: Seed = 0,
     listed: Annotated[bool, typer.Option("--list", help="List what there is, and run nothing.")] = False,
     as_json: Json = False,

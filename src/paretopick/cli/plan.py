@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import signal
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from paretopick.cli.arguments import Data, Json, Minimise, Seed, bandit_from, is_file, policy_spec, split_at_commas, whole_numbers
-from paretopick.cli.output import check_target, print_csv, print_json, print_table, work_bar
-from paretopick.cli.studying import Storage, metrics_from
+from paretopick._texts import split_at_commas
+from paretopick._words import quoted
+from paretopick.cli.arguments import (
+    Coins,
+    Csv,
+    Data,
+    Force,
+    Json,
+    Minimise,
+    Seed,
+    Std,
+    Storage,
+    bandit_from,
+    check_one_form,
+    is_file,
+    names_in,
+    whole_numbers,
+)
+from paretopick.cli.output import check_target, print_csv, print_json, print_table, say
+from paretopick.cli.progress import work_bar
 from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, UnknownName
 from paretopick.instances import INSTANCES
+from paretopick.metrics import check_metrics, goals_of
 from paretopick.planning import PLANNED, Pilot, Plan, plan
 from paretopick.planning.plans import interval, limits_of, share, wrong
 from paretopick.studies import Study
@@ -27,6 +46,7 @@ def command(
     source: Annotated[
         str,
         typer.Argument(
+            metavar="SOURCE",
             help="A CSV file of measurements (then give --metrics) or of means (then give --std or --bernoulli), a study, or an "
             "instance.",
             show_default=False,
@@ -35,83 +55,78 @@ def command(
     target: Annotated[str, typer.Option(help="The share of wrong answers that is acceptable, such as 0.05 or 5%.")] = "5%",
     budget: Annotated[
         list[str],
-        typer.Option(help="To look at, with commas.  [default: ten, up to where the target is reached]", show_default=False),
+        typer.Option(
+            metavar="NUMBERS",
+            help="The budgets to look at, separated by commas.  [default: ten, up to where the target is reached]",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006 -- typer copies it
     policies: Annotated[
         list[str],
         typer.Option(
             "--policy",
-            help="NAME, or NAME:OPTION=VALUE,...; once for each.  [default: all that studies can use]",
+            metavar="POLICY",
+            help="A policy to look at: NAME, or NAME:OPTION=VALUE,...; give it once for each.  [default: all for studies]",
             show_default=False,
         ),
     ] = [],  # noqa: B006
     runs: Annotated[
         int | None,
         typer.Option(
-            help="Simulated studies for each policy and budget.  [default: 2000, with exact metrics 200]", show_default=False
+            help="How many studies to simulate for each policy and budget.  [default: 2000, or 200 with exact metrics]",
+            show_default=False,
         ),
     ] = None,
     max_budget: Annotated[
-        int | None, typer.Option(help="The largest to consider.  [default: 500 times the options]", show_default=False)
+        int | None,
+        typer.Option(help="The largest budget to consider.  [default: 500 times the number of options]", show_default=False),
     ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
-            "--metrics",
-            help="Columns of the file and their goals: time:min,quality:max.",
-            show_default=False,
+            "--metrics", help="The columns of the file that count, and their goals: time:min,quality:max.", show_default=False
         ),
     ] = None,
-    exact: Annotated[str, typer.Option(help="Metrics of such a file without noise, separated by commas.")] = "",
-    std: Annotated[str | None, typer.Option(help="Noise of a file of means: one standard deviation, or one per column.")] = None,
-    bernoulli: Annotated[bool, typer.Option("--bernoulli", help="The means in a file are probabilities.")] = False,
+    exact: Annotated[
+        str,
+        typer.Option(help="The metrics of a file of measurements that have no noise, separated by commas.", show_default=False),
+    ] = "",
+    std: Std = None,
+    bernoulli: Coins = False,
     minimise: Minimise = [],  # noqa: B006
-    study: Annotated[bool, typer.Option("--study", help="The name is that of a study, even if an instance has it too.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw the errors against the budget into this PNG file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    study: Annotated[
+        bool, typer.Option("--study", help="Take the name for that of a study, even if an instance has it too.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the errors against the budget into this PNG file.", show_default=False)
+    ] = None,
+    force: Force = False,
     seed: Seed = 0,
     data: Data = None,
     storage: Storage = None,
     as_json: Json = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the curves as CSV instead.")] = False,
+    as_csv: Csv = False,
 ) -> None:
-    """Say how often the answer will be wrong for which budget, and which budget is enough.
+    """Say which budget is enough, and how often the answer will be wrong.
 
     A file of measurements, or a study in progress, is a pilot: what it leaves open about the means is drawn anew for every
     simulated study. Means from a file or an instance are taken for the truth.
     """
-    if as_json and as_csv:
-        raise InvalidInput("--json and --csv are both given; choose one.")
+    check_one_form(as_json, as_csv)
     if plot is not None and plot.suffix.lower() != ".png":
         raise InvalidInput(f"--plot {plot} must end in .png.")
     check_target(plot, force=force)
-    pilot = _pilot(source, metrics, exact, std, bernoulli, minimise, study, data, storage)
-    chosen: list[Any] = [policy_spec(text) for text in policies] or list(PLANNED)
-    interrupted = False
-    try:
-        with work_bar() as say:
-            made = plan(
-                pilot,
-                policies=chosen,
-                budgets=whole_numbers(budget, "--budget") or None,
-                target=_share(target),
-                runs=runs,
-                max_budget=max_budget,
-                rng=seed,
-                progress=say,
-            )
-    except SimulationInterrupted as stop:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not lose what is about to be printed
-        if not isinstance(stop.partial, Plan):
-            print("interrupted before anything was finished.", file=sys.stderr)
-            raise typer.Exit(130) from None
-        made, interrupted = stop.partial, True
-    if as_json:
-        print_json(made.to_dict())
-    elif as_csv:
-        print_csv([row for curve in made.curves for row in curve.rows()])
-    else:
-        _print(made)
+    pilot = _Source(source, metrics, exact, std, bernoulli, minimise, data, storage).pilot(study)
+    made, interrupted = _planned(
+        pilot,
+        policies=policies or PLANNED,
+        budgets=whole_numbers(budget, "--budget") or None,
+        target=_share(target),
+        runs=runs,
+        max_budget=max_budget,
+        rng=seed,
+    )
+    _print(made, as_json, as_csv)
     if plot is not None:
         from paretopick import plots
 
@@ -122,58 +137,68 @@ def command(
         raise typer.Exit(130)
 
 
-def _pilot(
-    source: str,
-    metrics: str | None,
-    exact: str,
-    std: str | None,
-    bernoulli: bool,
-    minimise: list[str],
-    study: bool,
-    data: Path | None,
-    storage: str | None,
-) -> Pilot:
-    """What is known, from whatever the source is."""
-    of_means = std is not None or bernoulli
-    if not study and is_file(source) and not of_means:
-        if metrics is None:
+# Parsing: what is known beforehand, from whatever the source is.
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What to plan from, as the command line has it."""
+
+    name: str
+    metrics: str | None
+    exact: str
+    std: str | None
+    bernoulli: bool
+    minimise: list[str]
+    data: Path | None
+    storage: str | None
+
+    def pilot(self, is_study: bool) -> Pilot:
+        of_means = self.std is not None or self.bernoulli
+        if not is_study and is_file(self.name):
+            return self._means() if of_means else self._measurements()
+        if self.metrics is not None or self.exact:
+            raise InvalidInput(f"--metrics and --exact go with a file; {self.name!r} is not one.")
+        if not is_study and self.name in INSTANCES:
+            return Pilot.guess(self._bandit(self.minimise), like_a_study=False)
+        if of_means or self.minimise:
+            raise InvalidInput(f"--std, --bernoulli and --minimise go with a CSV file of means; {self.name!r} is not one.")
+        try:
+            return Pilot.of_study(Study.open(self.name, storage=self.storage))
+        except (MissingFile, UnknownName) as problem:
+            if is_study:
+                raise
+            raise UnknownName(f"{self.name!r} is neither a file nor an instance nor a study: {problem}") from None
+
+    def _measurements(self) -> Pilot:
+        if self.metrics is None:
             raise InvalidInput(
-                f"{source} needs --metrics time:min,quality:max if it has a row for each measurement, or --std or --bernoulli if "
-                "it has the means."
+                f"{self.name} needs --metrics time:min,quality:max if it has a row for each measurement, or --std or --bernoulli "
+                "if it has the means."
             )
-        if minimise:
+        if self.minimise:
             raise InvalidInput("--minimise goes with a file of means; say time:min in --metrics.")
-        return Pilot.of_table(source, metrics_from(metrics), exact=_exact(exact, metrics))
-    if not study and is_file(source):
-        return _means(source, metrics, std, bernoulli, minimise, exact)
-    if metrics is not None or exact:
-        raise InvalidInput(f"--metrics and --exact go with a file; {source!r} is not one.")
-    if not study and source in INSTANCES:
-        return Pilot.guess(bandit_from(source, data, std, bernoulli, minimise), like_a_study=False)
-    if of_means or minimise:
-        raise InvalidInput(f"--std, --bernoulli and --minimise go with a CSV file of means; {source!r} is not one.")
-    try:
-        return Pilot.of_study(Study.open(source, storage=storage))
-    except (MissingFile, UnknownName) as problem:
-        if study:
-            raise
-        raise UnknownName(f"{source!r} is neither a file nor an instance nor a study: {problem}") from None
+        return Pilot.of_table(self.name, self.metrics, exact=names_in(self.exact))
 
+    def _means(self) -> Pilot:
+        """The means in a file, larger is better except where --metrics or --minimise say otherwise."""
+        if self.exact:
+            raise InvalidInput(
+                "--exact goes with a file of measurements; in one of means give such a column the noise 0 in --std."
+            )
+        if self.metrics is not None and self.minimise:
+            raise InvalidInput("--metrics and --minimise both say what is to be small; choose one.")
+        goals = {} if self.metrics is None else goals_of(check_metrics(self.metrics))
+        small = [name for name, goal in goals.items() if goal == "min"] if goals else split_at_commas(self.minimise)
+        bandit = self._bandit(small)
+        columns = [name[1:] if name.startswith("-") and name[1:] in small else name for name in bandit.objective_names]
+        if goals and set(goals) != set(columns):
+            raise InvalidInput(f"--metrics {self.metrics} must name the columns of {self.name}: {quoted(columns)}.")
+        named = {name: "min" if name in small else "max" for name in columns}
+        return Pilot.guess(replace(bandit, name=self.name), goals=named)
 
-def _means(source: str, metrics: str | None, std: str | None, bernoulli: bool, minimise: list[str], exact: str) -> Pilot:
-    """The means in a file, larger is better except where --metrics or --minimise say otherwise."""
-    if exact:
-        raise InvalidInput("--exact goes with a file of measurements; in one of means give such a column the noise 0 in --std.")
-    if metrics is not None and minimise:
-        raise InvalidInput("--metrics and --minimise both say what is to be small; choose one.")
-    goals = {} if metrics is None else metrics_from(metrics)
-    small = [name for name, goal in goals.items() if goal == "min"] if goals else split_at_commas(minimise)
-    bandit = bandit_from(source, None, std, bernoulli, small)
-    columns = [name[1:] if name.startswith("-") and name[1:] in small else name for name in bandit.objective_names]
-    if goals and set(goals) != set(columns):
-        raise InvalidInput(f"--metrics {metrics} must name the columns of {source}: {', '.join(columns)}.")
-    named = {name: "min" if name in small else "max" for name in columns}
-    return Pilot.guess(replace(bandit, name=source), goals=named)
+    def _bandit(self, minimise: list[str]) -> Any:
+        return bandit_from(self.name, self.data, self.std, self.bernoulli, minimise)
 
 
 def _share(text: str) -> float:
@@ -184,28 +209,44 @@ def _share(text: str) -> float:
         raise InvalidInput(f"--target {text} is not a share; write 0.05 or 5%.") from None
 
 
-def _exact(given: str, metrics: str) -> list[str]:
-    names = [part.strip() for part in split_at_commas([given])]
-    for name in names:
-        if name not in metrics_from(metrics):
-            raise InvalidInput(f"--exact has {name!r}, which is not one of --metrics {metrics}.")
-    return names
+# Running.
 
 
-def _print(made: Plan) -> None:
-    intervals, counts = [limits_of(curve) for curve in made.curves], [wrong(curve) for curve in made.curves]
-    rows = [
-        [
-            f"{budget:,}",
-            *(
-                f"{share(n[i] / curve.runs, curve.runs)} ({interval(limits[i])})" if n[i] else f"< {limits[i][1]:.1%}"
-                for curve, limits, n in zip(made.curves, intervals, counts, strict=True)
-            ),
-        ]
-        for i, budget in enumerate(made.budgets)
-    ]
+def _planned(pilot: Pilot, **asked: Any) -> tuple[Plan, bool]:
+    """The plan, and whether it was interrupted before it was complete."""
+    try:
+        with work_bar() as show:
+            return plan(pilot, progress=show, **asked), False
+    except SimulationInterrupted as stop:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not lose what is about to be printed
+        if not isinstance(stop.partial, Plan):
+            print("interrupted before anything was finished.", file=sys.stderr)
+            raise typer.Exit(130) from None
+        return stop.partial, True
+
+
+# Printing.
+
+
+def _print(made: Plan, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        print_json(made.to_dict())
+        return
+    if as_csv:
+        print_csv([row for curve in made.curves for row in curve.rows()])
+        return
     print("How often the answer will be wrong, with 95% intervals:\n")
-    print_table(["budget", *made.labels], rows)
+    print_table(["budget", *made.labels], [[f"{budget:,}", *_cells(made, i)] for i, budget in enumerate(made.budgets)])
     print()
     for sentence in made.sentences():
-        print(sentence)
+        say(sentence)
+
+
+def _cells(made: Plan, place: int) -> Sequence[str]:
+    """How often each policy is wrong at one of the budgets."""
+    cells = []
+    for curve in made.curves:
+        errors, limits = wrong(curve)[place], limits_of(curve)[place]
+        rate = f"{share(errors / curve.runs, curve.runs)} ({interval(limits)})"
+        cells.append(rate if errors else f"< {limits[1]:.1%}")
+    return cells

@@ -9,11 +9,10 @@ import typer
 
 from paretopick._arrays import check_choice
 from paretopick._files import write_whole
-from paretopick.cli.arguments import Json
-from paretopick.cli.output import check_target, print_json
-from paretopick.cli.studying import Name, Storage
+from paretopick._words import joined
+from paretopick.cli.arguments import Force, Json, OnlyName, Storage, open_study
+from paretopick.cli.output import check_target, print_json, say
 from paretopick.errors import InvalidInput
-from paretopick.studies import Study
 
 NAME = "report"
 EXAMPLE = "paretopick report boosters -o report.html"
@@ -21,7 +20,7 @@ FORMATS = ("html", "md")
 
 
 def command(
-    name: Name,
+    name: OnlyName = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write.  [default: STUDY.html or STUDY.md]", show_default=False)
     ] = None,
@@ -29,34 +28,36 @@ def command(
         str | None,
         typer.Option(
             "--format",
-            help="html, or md with its pictures beside it.  [default: as the file is called, or html]",
+            help="html for one page, or md for Markdown with its pictures beside it.  [default: as the file is called, or html]",
             show_default=False,
         ),
     ] = None,
     rehearsals: Annotated[
         int | None,
         typer.Option(
-            help="How often to simulate the study at the means as measured.  [default: 500, with exact metrics 50]",
+            help="How often to simulate the study as if the measured means were true.  [default: 500, or 50 with exact metrics]",
             show_default=False,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not a report.")] = False,
+    force: Force = False,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
-    """Write a report: the answer in one sentence, pictures, how sure it is, how it was measured, and how to do it again.
+    """Write one page about a study, with pictures.
 
-    One HTML file that needs nothing else, at any time of a study. A report that is there already is replaced.
+    It has the answer in one sentence, how sure that is, how it was measured, what went wrong, and how to do it again. It is one
+    HTML file that needs nothing else, and can be written at any time of a study. A report that is there already is replaced.
     """
     from paretopick.report import MARK, PICTURES, make_report, picture_path, to_html, to_markdown, write_pictures
 
     chosen = check_choice(form or _format_of(out), FORMATS, "format")
-    path = out if out is not None else Path(f"{name.replace('/', '-')}.{chosen}")
+    study = open_study(name, storage)
+    path = out if out is not None else Path(f"{study.name.replace('/', '-')}.{chosen}")
     again = force or _is_report(path, MARK)
     check_target(path, force=again)
     for picture in PICTURES if chosen == "md" else ():
         check_target(picture_path(path, picture), force=again)
-    made = make_report(Study.open(name, storage=storage), rehearsals=rehearsals)
+    made = make_report(study, rehearsals=rehearsals)
     written = [path]
     if chosen == "html":
         write_whole(path, to_html(made).encode())
@@ -65,11 +66,13 @@ def command(
         write_whole(path, to_markdown(made, {key: file.name for key, file in pictures.items()}).encode())
         written += pictures.values()
     if as_json:
-        print_json({"study": name, "files": [str(file) for file in written], "answer": made.answer, "how_sure": made.how_sure})
+        print_json(
+            {"study": study.name, "files": [str(file) for file in written], "answer": made.answer, "how_sure": made.how_sure}
+        )
         return
-    print(made.answer)
-    print(made.how_sure)
-    print(f"Wrote the report to {' and '.join(map(str, written))}")
+    say(made.answer)
+    say(made.how_sure)
+    print(f"Wrote the report to {joined([str(file) for file in written])}")
 
 
 def _format_of(out: Path | None) -> str:

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick.cli.arguments import Json
-from paretopick.cli.output import print_json, study_bar
-from paretopick.cli.studying import (
-    BudgetChoice,
-    ExactChoice,
-    MetricsChoice,
-    OptionsChoice,
-    Policy,
-    ScaleChoice,
+from paretopick.cli.arguments import (
+    BudgetGiven,
+    ExactGiven,
+    Json,
+    MetricsGiven,
+    OptionsGiven,
+    PolicyGiven,
+    ScaleGiven,
     Storage,
-    print_result,
+    check_file_alone,
     study_from,
 )
+from paretopick.cli.output import print_json, print_result
+from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import run_study
-from paretopick.studies.definition import define
-from paretopick.studies.files import StudyFile, read_study
+from paretopick.studies.definition import Definition, define
+from paretopick.studies.files import StudyFile, read_study_file
 from paretopick.studies.running import RETRIES, create_or_open
 
 NAME = "run"
@@ -41,54 +46,60 @@ def command(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILE.toml | -- COMMAND...", help="The file of a study, or what measures {option}.", show_default=False
+            metavar="FILE.toml | -- COMMAND...",
+            help="The file of a study, or the command that measures {option}.",
+            show_default=False,
         ),
     ] = None,
-    options: OptionsChoice = None,
-    metrics: MetricsChoice = None,
-    budget: BudgetChoice = None,
-    name: Annotated[str | None, typer.Option(help="Of the study.  [default: that of the command]", show_default=False)] = None,
-    policy: Policy = "ege-sr",
-    exact: ExactChoice = "",
-    scale: ScaleChoice = "noise",
-    shell: Annotated[bool, typer.Option("--shell", help="Have the command read by a shell; values are put in quotes.")] = False,
+    options: OptionsGiven = None,
+    metrics: MetricsGiven = None,
+    budget: BudgetGiven = None,
+    name: Annotated[
+        str | None, typer.Option(help="The name of the study.  [default: that of the command]", show_default=False)
+    ] = None,
+    policy: PolicyGiven = DEFAULT_POLICY,
+    exact: ExactGiven = "",
+    scale: ScaleGiven = "noise",
+    shell: Annotated[bool, typer.Option("--shell", help="Have a shell read the command; values are put in quotes.")] = False,
     workers: Annotated[
-        int | None, typer.Option(help="How many measure at the same time.  [default: 1]", show_default=False)
+        int | None, typer.Option(help="How many measurements to make at the same time.  [default: 1]", show_default=False)
     ] = None,
     timeout: Annotated[
         float | None, typer.Option(help="Seconds after which a measurement is stopped.  [default: never]", show_default=False)
     ] = None,
     retries: Annotated[
         int | None,
-        typer.Option(help=f"How often an option may fail again in a row.  [default: {RETRIES}]", show_default=False),
+        typer.Option(
+            help=f"How often an option may fail again in a row before the run stops.  [default: {RETRIES}]", show_default=False
+        ),
     ] = None,
     worker: Annotated[
-        str | None, typer.Option(help="A name, under which open measurements are found again.", show_default=False)
+        str | None,
+        typer.Option(help="A name for this run, under which it finds its open measurements again.", show_default=False),
     ] = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
-    """Measure until the study is done: creates it, or goes on with it.
+    """Measure with a command until the study is done.
 
-    The command prints one JSON object or lines name=value. {option} and any column of the table of options are replaced, without
-    a shell in between. Run it several times, on several machines, to have more workers.
+    The study is created if it is not there, and continued if it is. The command prints one JSON object or lines name=value.
+    {option} and any column of the table of options are replaced, without a shell in between. Run it several times, on several
+    machines, to have more workers.
     """
-    inline = options is not None or metrics is not None
-    if not inline and budget is not None and what:
-        raise InvalidInput(f"--budget goes with --options and --metrics; write it into {what[0]}.")
-    told = (
-        _inline(what or [], options, metrics, budget, name, policy, exact, scale, shell)
-        if inline
-        else _from_file(what or [], name, policy, exact, scale, shell)
-    )
+    if options is not None or metrics is not None:
+        definition = define(**study_from(options, metrics, budget, policy, exact, scale))
+        told = _inline(what or [], definition, name, shell, timeout)
+    else:
+        changed = {"--policy": policy != DEFAULT_POLICY, "--exact": bool(exact), "--scale": scale != "noise", "--shell": shell}
+        told = _from_file(what or [], {"--budget": budget is not None, "--name": name is not None, **changed})
     measure = told.measure(timeout)
     size = check_integer(_first(workers, told.workers, 1), "--workers", minimum=1)
     attempts = check_integer(_first(retries, told.retries, RETRIES), "--retries", minimum=0)
     if not measure.depends_on_the_option:
         _warn("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
-    study = create_or_open(told.name, told.described, storage, batch=size)
+    study = create_or_open(told.name, told.definition, storage, batch=size)
     before = study.definition.command
-    if before and before != told.command:
+    if before and before != told.definition.command:
         _warn(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
     if study.done:
         _warn(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
@@ -110,45 +121,33 @@ def command(
     except MeasuringFailed as problem:
         here = "" if storage is None else f" --storage {shlex.quote(storage)}"
         retire = f"paretopick retire {shlex.quote(study.name)} {shlex.quote(problem.option or '')} REASON{here}"
-        output = "".join(f"\n    {line}" for line in (problem.output or "").splitlines()[-8:])
-        raise MeasuringFailed(f"{problem}\nIts last output:{output}\nGo on with: {_again()}\nOr without it: {retire}") from None
+        last = [f"    {line}" for line in (problem.output or "").splitlines()[-8:]]
+        output = ["Its last output:", *last] if last else []
+        raise MeasuringFailed("\n".join([str(problem), *output, f"Go on with: {_again()}", f"Or without it: {retire}"])) from None
     if as_json:
         print_json(result.to_dict())
     else:
         print_result(result)
 
 
-def _from_file(what: list[str], name: str | None, policy: str, exact: str, scale: str, shell: bool) -> StudyFile:
+def _from_file(what: list[str], given: Mapping[str, bool]) -> StudyFile:
     if len(what) != 1:
         raise InvalidInput(
             "say what to run: paretopick run study.toml, or --options, --metrics and --budget and a command after --."
         )
-    if name is not None or policy != "ege-sr" or exact or scale != "noise" or shell:
-        raise InvalidInput(f"--name, --policy, --exact, --scale and --shell go with --options; write them into {what[0]}.")
-    return read_study(what[0])
+    (path,) = what
+    check_file_alone(path, given)
+    told = read_study_file(path)
+    if not told.definition.command:
+        raise InvalidInput(f'{path} has no command that measures; write for instance command = ["./bench.sh", "{{option}}"].')
+    return told
 
 
-def _inline(
-    words: list[str],
-    options: str | None,
-    metrics: str | None,
-    budget: int | None,
-    name: str | None,
-    policy: str,
-    exact: str,
-    scale: str,
-    shell: bool,
-) -> StudyFile:
-    return StudyFile(
-        name=name or _name_of(" ".join(words).split()),
-        definition=define(**study_from(options, metrics, budget, policy, exact, scale)),
-        command=tuple(words),
-        shell=shell,
-        folder=Path("."),
-        timeout=None,
-        retries=None,
-        workers=None,
-    )
+def _inline(words: list[str], definition: Definition, name: str | None, shell: bool, timeout: float | None) -> StudyFile:
+    if not words:
+        raise InvalidInput("there is no command that measures; write it after --, for instance: -- ./bench.sh {option}")
+    definition = replace(definition, command=tuple(words), shell=shell, timeout=timeout, folder=os.getcwd())
+    return StudyFile(name or _name_of(" ".join(words).split()), definition)
 
 
 def _first(*given: int | None) -> int | None:
@@ -158,8 +157,9 @@ def _first(*given: int | None) -> int | None:
 
 def _name_of(words: list[str]) -> str:
     """What is measured, by the command: the script rather than what runs it."""
-    scripts = [word for word in words if Path(word).suffix and "{" not in word]
-    chosen = scripts if words and RUNNERS.fullmatch(Path(words[0]).name) and scripts else words
+    plain = [word for word in words if "{" not in word]
+    scripts = [word for word in plain if Path(word).suffix]
+    chosen = scripts if RUNNERS.fullmatch(Path(words[0]).name) and scripts else plain
     return Path(chosen[0]).stem if chosen else "study"
 
 

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from paretopick._arrays import check_choice
+from paretopick._texts import split_at_commas
 from paretopick.bandits import Bandit, Gaussian
-from paretopick.cli.arguments import Data, Json, Minimise, is_file, split_at_commas
+from paretopick.cli.arguments import Data, Json, Minimise, is_file
 from paretopick.cli.output import print_json, print_table, text
 from paretopick.errors import MissingFile
 from paretopick.instances import FROM_FILE, INSTANCES, instance, read_instance
@@ -23,14 +24,24 @@ EXAMPLE = "paretopick show sr --arms 20 --budget 2500"
 
 
 def command(
-    what: Annotated[str, typer.Argument(help="instances, policies, schedules, the name of one, or a CSV file of means.")],
-    arms: Annotated[int, typer.Option(help="Of the schedules shown.")] = 20,
-    budget: Annotated[int, typer.Option(help="Of the schedules shown.")] = 2500,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="What to show: instances, policies, schedules, the name of one, or a CSV file of means.",
+            show_default=False,
+        ),
+    ],
+    arms: Annotated[int, typer.Option(help="The number of arms of the schedules shown.")] = 20,
+    budget: Annotated[int, typer.Option(help="The budget of the schedules shown.")] = 2500,
     data: Data = None,
     minimise: Minimise = [],  # noqa: B006 -- typer copies it
     as_json: Json = False,
 ) -> None:
-    """List the instances, policies or schedules there are, or show one of them: means, gaps, options, rounds."""
+    """List instances, policies or schedules, or show one of them.
+
+    Of an instance or a file it shows means and gaps, of a policy its options, of a schedule its rounds.
+    """
     lists = {
         "instances": lambda: [_instance_row(name, data) for name in INSTANCES],
         "policies": lambda: [_policy_row(name) for name in POLICIES],
@@ -41,7 +52,7 @@ def command(
         if as_json:
             print_json(rows)
         else:
-            print_table(list(rows[0]), (row.values() for row in rows))
+            print_table(list(map(_words, rows[0])), (row.values() for row in rows))
         return
     parts: dict[str, dict[str, Any]] = {}
     if is_file(what):
@@ -147,7 +158,7 @@ def _print(parts: Mapping[str, dict[str, Any]]) -> None:
         print(f"{kind} {part['name']}")
         for key, entry in part.items():
             if key not in ("name", "rows"):
-                print(f"  {key.replace('_', ' ')}: {text(entry)}")
+                print(f"  {_words(key)}: {text(entry)}")
         if rows := part.get("rows"):
             print_table([name for name, _ in _cells(rows[0])], ([cell for _, cell in _cells(row)] for row in rows))
 
@@ -156,5 +167,10 @@ def _cells(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The cells of a row with their headers; a cell that is a mapping is several."""
     cells: list[tuple[str, Any]] = []
     for key, entry in row.items():
-        cells += entry.items() if isinstance(entry, Mapping) else [(key, entry)]
+        cells += entry.items() if isinstance(entry, Mapping) else [(_words(key), entry)]
     return cells
+
+
+def _words(key: str) -> str:
+    """A name of ours as people read it; names of metrics stay as they are."""
+    return key.replace("_", " ")

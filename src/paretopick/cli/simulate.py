@@ -10,10 +10,25 @@ from typing import Annotated, Any, cast
 import typer
 
 from paretopick._arrays import check_integer
+from paretopick._texts import split_at_commas, value_of
 from paretopick.bandits import Bandit
-from paretopick.cli.arguments import Data, Json, Minimise, Seed, bandit_from, policy_spec, split_at_commas, value, whole_numbers
-from paretopick.cli.output import print_csv, print_json, print_table, progress_bars
+from paretopick.cli.arguments import (
+    Coins,
+    Csv,
+    Data,
+    Json,
+    Minimise,
+    Seed,
+    Std,
+    Workers,
+    bandit_from,
+    check_one_form,
+    whole_numbers,
+)
+from paretopick.cli.output import print_csv, print_json, print_table, say
+from paretopick.cli.progress import progress_bars
 from paretopick.errors import InvalidInput, SimulationInterrupted
+from paretopick.policies import check_policy
 from paretopick.simulation import ErrorCurve, check_goal, make_task, simulate
 
 NAME = "simulate"
@@ -21,39 +36,60 @@ EXAMPLE = "paretopick simulate cov-boost equal-gaps --policy ege-sr --policy apt
 
 
 def command(
-    names: Annotated[list[str], typer.Argument(help="Instances, or CSV files of means (then give --std or --bernoulli).")],
-    policies: Annotated[list[str], typer.Option("--policy", help="NAME, or NAME:OPTION=VALUE,...; once for each policy.")] = [  # noqa: B006
-        "ege-sr",
-        "uniform",
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INSTANCES", help="Instances, or CSV files of means (then give --std or --bernoulli).", show_default=False
+        ),
     ],
-    budget: Annotated[list[str], typer.Option(help="One or several, with commas; by default that of the instance.")] = [],  # noqa: B006
+    policies: Annotated[
+        list[str],
+        typer.Option(
+            "--policy", metavar="POLICY", help="A policy to run: NAME, or NAME:OPTION=VALUE,...; give it once for each."
+        ),
+    ] = ["ege-sr", "uniform"],  # noqa: B006 -- typer copies it
+    budget: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NUMBERS",
+            help="The budgets to run with, separated by commas.  [default: that of the instance]",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
     runs: Annotated[
         str,
-        typer.Option(help="At each budget; or until:5%, until the 95% intervals are within 5% of the rates."),
+        typer.Option(
+            help="How many runs to make at each budget; with until:5%, as many as bring the 95% intervals within 5% of the rates."
+        ),
     ] = "10000",
-    max_runs: Annotated[str | None, typer.Option(help="Where until:... gives up; by default 1000000.")] = None,
-    seed: Seed = 0,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one for each core.")] = None,
-    scale: Annotated[
-        str | None, typer.Option(help="What objectives are divided by: one number, or one each, with commas.")
+    max_runs: Annotated[
+        str | None, typer.Option(help="The number of runs at which until:... gives up.  [default: 1000000]", show_default=False)
     ] = None,
-    engine: Annotated[str, typer.Option(help="auto, compiled, or reference (slow, pull by pull).")] = "auto",
+    seed: Seed = 0,
+    workers: Workers = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="Divide the objectives by this before a policy sees them: one number, or one for each, separated by commas.",
+            show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="The engine to use: auto, compiled, or reference (slow, pull by pull).")] = "auto",
     hypervolume: Annotated[
         bool, typer.Option(help="Whether to compute the hypervolume fraction, for --json and --csv; slow in many objectives.")
     ] = True,
     data: Data = None,
-    std: Annotated[str | None, typer.Option(help="Noise of a CSV file: one standard deviation, or one per objective.")] = None,
-    bernoulli: Annotated[bool, typer.Option("--bernoulli", help="Noise of a CSV file: means are probabilities.")] = False,
+    std: Std = None,
+    bernoulli: Coins = False,
     minimise: Minimise = [],  # noqa: B006
     as_json: Json = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    as_csv: Csv = False,
 ) -> None:
-    """Run policies many times on instances and count how often they are wrong.
+    """Run policies many times and count how often they are wrong.
 
     A CSV file has a header and one line per arm: names in text columns at the left, then one column per objective.
     """
-    if as_json and as_csv:
-        raise InvalidInput("--json and --csv are both given; choose one.")
+    check_one_form(as_json, as_csv)
     check_integer(seed, "--seed", minimum=0)
     _refuse_twice(names, "the instance")
     _refuse_twice(policies, "--policy")
@@ -65,10 +101,10 @@ def command(
     goal = runs if runs.startswith("until") else _one_whole_number(runs, "--runs")
     most = None if max_runs is None else _one_whole_number(max_runs, "--max-runs")
     check_goal(goal, most)
-    widths = None if scale is None else [value(text) for text in split_at_commas([scale])]
+    widths = None if scale is None else [value_of(text) for text in split_at_commas([scale])]
     if widths is not None and len(widths) == 1:
         widths = widths[0]
-    work = [(bandit, text, policy_spec(text)) for bandit in bandits for text in policies]
+    work = [(bandit, text, check_policy(text)) for bandit in bandits for text in policies]
     for bandit, _, spec in work:  # all of them, before the first one runs
         make_task(bandit, spec, budgets=budgets, scale=widths)
 
@@ -140,12 +176,13 @@ def _print(curves: list[tuple[Bandit, str, ErrorCurve]]) -> None:
     for bandit in bandits:
         size = f"{bandit.n_arms} arms, {int(bandit.optimal.sum())} of them optimal"
         objectives = ", ".join(bandit.objective_names)
-        print(f"{bandit.name}: {size}; {type(bandit.noise).__name__} noise; larger is better in {objectives}")
+        say(f"{bandit.name}: {size}; {type(bandit.noise).__name__} noise; larger is better in {objectives}")
     print("How often the answer is not the Pareto set:\n")
     header = ["policy", "budget", "error rate", "95% interval", "errors", "pulls used"]
     print_table(["instance"] * (len(bandits) > 1) + header + ["max_arms missed"] * relaxed, rows)
     if relaxed:
-        print("\nmax arms missed: the answer is neither max_arms optimal arms nor all of them, which is what ege-sr-k is for.")
+        print()
+        say("max_arms missed: the answer is neither max_arms optimal arms nor all of them, which is what ege-sr-k is for.")
 
 
 def _digits(number: float, low: float, high: float) -> str:

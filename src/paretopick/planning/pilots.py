@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick._words import capital, counted, joined
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.estimates import Estimates, estimate_tables
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, signs_of
 from paretopick.studies import Study
-from paretopick.studies.result import joined
 from paretopick.studies.tables import read_measurements
 
 FEW_REPEATS = 10
@@ -117,14 +117,14 @@ def _known(what: str, estimates: Callable[[], Any]) -> Any:
 
 
 def _measured(estimates: Estimates, what: str) -> str:
-    return f"{int(estimates.counts.sum()):,} measurements of {len(estimates.counts):,} options in {what}"
+    return f"{counted(int(estimates.counts.sum()), 'measurement')} of {counted(len(estimates.counts), 'option')} in {what}"
 
 
 def _goals(metrics: Sequence[Metric]) -> str:
     """Which metrics are to be large, and which small."""
     named = {metric.direction: [m.name for m in metrics if m.goal == metric.goal] for metric in metrics}
     parts = [f"{direction} in {joined(names)}" for direction, names in sorted(named.items())]  # large before small
-    return f"{joined(parts)[:1].upper()}{joined(parts)[1:]}."
+    return f"{capital(joined(parts))}."
 
 
 def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:

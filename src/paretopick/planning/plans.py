@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
+from paretopick._words import counted, joined, percent
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
-from paretopick.studies.result import joined
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Plan:
             said.append("It was interrupted before the smallest budget was found.")
         elif found is None:
             said.append(
-                f"No budget up to {self.largest:,} was confirmed to be wrong in at most {percentage(self.target)} of cases; with "
+                f"No budget up to {self.largest:,} was confirmed to be wrong in at most {percent(self.target)} of cases; with "
                 f"{self.budgets[-1]:,} measurements {label} is wrong in {share(rate[-1], curve.runs)} of cases "
                 f"({interval(limits_of(curve)[-1])})."
             )
@@ -86,7 +86,7 @@ class Plan:
             said.append(
                 f"Measure {found.budget:,} times with {label}, {in_rounds(curve, found.rounds)}: the answer is then wrong "
                 f"in {share(found.rate, found.runs)} of cases ({interval(found.interval)}), and the target is "
-                f"{percentage(self.target)}."
+                f"{percent(self.target)}."
             )
             said += self._others()
         shown = sorted({0, len(self.budgets) // 2, len(self.budgets) - 1})
@@ -193,21 +193,12 @@ def two_digits(budget: float) -> int:
 
 def share(rate: float, runs: int) -> str:
     """A share of wrong answers as people read it."""
-    return f"less than {percentage(3 / runs)}" if rate == 0 else percentage(rate)
-
-
-def percentage(share: float) -> str:
-    """With two digits, three from 99.5% on.
-
-    >>> percentage(0.05), percentage(0.123), percentage(0.0034)
-    ('5.0%', '12%', '0.34%')
-    """
-    return f"{share:.0%}" if 0.0995 <= share < 0.995 else f"{share:.1%}" if share >= 0.00995 else f"{share:.2%}"
+    return f"less than {percent(3 / runs)}" if rate == 0 else percent(rate)
 
 
 def interval(limits: Sequence[float]) -> str:
     """An interval of shares as people read it."""
-    return f"{percentage(limits[0])} to {percentage(limits[1])}"
+    return f"{percent(limits[0])} to {percent(limits[1])}"
 
 
 def in_rounds(curve: ErrorCurve, rounds: float) -> str:
@@ -215,4 +206,4 @@ def in_rounds(curve: ErrorCurve, rounds: float) -> str:
     choice = PolicyChoice(curve.policy, curve.options)
     if choice.stepwise and choice.batch == 1:
         return "each chosen after the one before"
-    return f"in {rounds:.0f} {'round' if round(rounds) == 1 else 'rounds'}"
+    return f"in {counted(round(rounds), 'round')}"

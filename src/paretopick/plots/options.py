@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick._words import counted
 from paretopick.plots.style import KINDS
 from paretopick.plots.texts import legible, several, shortened
 from paretopick.studies.result import OptionResult, ParetoResult
@@ -119,7 +120,7 @@ def limits(means: FloatArray, reach: FloatArray) -> Limits:
 def headline(result: ParetoResult) -> str:
     """Returns the title of a picture: the study, how many are Pareto-optimal, and what that rests on."""
     name, n, many = shortened(legible(result.study), 40), len(result.pareto), len(result.options)
-    of = f"{n} of {many} {'option' if many == 1 else 'options'}"
+    of = f"{n} of {counted(many, 'option')}"
     if not result.pareto and not result.done:
         return f"{name}: no answer yet, {result.used:,} of {result.budget:,} measurements"
     if result.done:

@@ -3,6 +3,6 @@
 from paretopick.simulation.engine import check_goal, simulate
 from paretopick.simulation.reference import play
 from paretopick.simulation.results import ErrorCurve
-from paretopick.simulation.tasks import informed, informed_options, make_task
+from paretopick.simulation.tasks import informed, make_task
 
-__all__ = ["ErrorCurve", "check_goal", "informed", "informed_options", "make_task", "play", "simulate"]
+__all__ = ["ErrorCurve", "check_goal", "informed", "make_task", "play", "simulate"]

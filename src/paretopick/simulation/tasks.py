@@ -119,11 +119,6 @@ def informed(choice: PolicyChoice, bandit: Bandit, *, scale: FloatArray | None =
     return choice.with_default(complexity=bandit.complexity if scale is None else complexity(bandit.means / scale))
 
 
-def informed_options(name: str, options: Mapping[str, Any], bandit: Bandit) -> dict[str, Any]:
-    """Returns the options of ``informed``."""
-    return dict(informed(PolicyChoice(name, options), bandit).options)
-
-
 def check_scale(scale: ArrayLike | None, n_objectives: int) -> FloatArray | None:
     """Returns what each objective is divided by as one number per objective, or None; 0 is for objectives without noise."""
     if scale is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
+from paretopick._words import capital, counted
 from paretopick.errors import NotReady
 from paretopick.estimates import Estimates
 from paretopick.policies.base import Snapshot
@@ -118,8 +119,7 @@ def _how_sure(
     try:
         estimates = state.estimates(present)
     except NotReady as reason:
-        text = str(reason)
-        return {}, Certainty(None, None, 0, text[0].upper() + text[1:]), None, None
+        return {}, Certainty(None, None, 0, capital(str(reason))), None, None
     answer = np.array([arm in front for arm in present])
     shares, certainty = resample(estimates, answer, max_arms=definition.choice.max_arms)
     rehearsal = rehearse(definition, estimates, state.budget, rehearsals, scale=state.widths()) if rehearsals else None
@@ -147,7 +147,7 @@ def _notes(state: State) -> Iterable[str]:
         plural = "measurements" if state.kept > 1 else "measurement"
         yield f"{state.kept} {plural} more than asked for: kept, and counted if their options become due."
     if state.failed:
-        yield f"{state.failed} {'attempt' if state.failed == 1 else 'attempts'} to measure failed."
+        yield f"{counted(state.failed, 'attempt')} to measure failed."
     noise = state.noise()
     for metric, width in zip(state.definition.metrics, noise, strict=True):
         if width == 0 and not metric.exact:

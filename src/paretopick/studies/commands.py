@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from paretopick._arrays import check_real
+from paretopick._words import cut
 from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.studies.study import Measurement
 
@@ -67,19 +68,19 @@ class Command:
         """Returns what the command printed, by metric."""
         words = self._filled(todo)
         with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-            code = self._run(words, todo, stdout, stderr)
-            said = _end(stderr) or _end(stdout)
             try:
+                code = self._run(words, todo, stdout, stderr)
+                said = _end(stderr) or _end(stdout)
                 if code is None:
                     raise MeasuringFailed(f"it was stopped after {self._timeout:g} s, without a result")
                 if code != 0:
                     how = f"exit code {code}" if code > 0 else f"killed by signal {_signal(-code)}"
                     last = said.strip().splitlines()[-1:] or ["nothing"]
-                    raise MeasuringFailed(f"{how}; it said: {last[0].strip()[:200]}")
+                    raise MeasuringFailed(f"{how}; it said: {cut(last[0].strip(), 200)}")
                 if stdout.seek(0, os.SEEK_END) > LONGEST_OUTPUT:
                     raise MeasuringFailed(f"it printed more than {LONGEST_OUTPUT // 10**6} MB; print the metrics alone")
                 stdout.seek(0)
-                return readings(stdout.read().decode(errors="replace"), self._metrics)
+                return readings(stdout.read().decode(errors="replace"), self._metrics, beside=_end(stderr))
             except MeasuringFailed as problem:
                 problem.output = f"$ {shlex.join(words)}\n{_end(stdout)}{_end(stderr)}"
                 raise
@@ -142,7 +143,7 @@ class Command:
     def _check(self, settings: set[str]) -> None:
         """Refuses what could not work for any option, before anything is measured."""
         if not self._words or not self._words[0].strip():
-            raise InvalidInput("there is no command that measures; write it after --, for instance: -- ./bench.sh {option}")
+            raise InvalidInput("there is no command that measures; write for instance ./bench.sh {option}.")
         known = {"option", *settings}
         for word in self._words:
             for found in PLACEHOLDER.finditer(word):
@@ -169,8 +170,13 @@ class Command:
                 )
 
 
-def readings(output: str, metrics: Sequence[str]) -> dict[str, float]:
+def readings(output: str, metrics: Sequence[str], *, beside: str = "") -> dict[str, float]:
     r"""Returns the values of the metrics that a command printed; raises ``MeasuringFailed`` with what is wrong in one line.
+
+    Args:
+        output: what it printed.
+        metrics: that must be there.
+        beside: what it printed to standard error, for the message if there is nothing else.
 
     >>> readings("warming up\nseconds=0.25\nbytes = 1200", ["seconds", "bytes"])
     {'seconds': 0.25, 'bytes': 1200.0}
@@ -189,8 +195,10 @@ def readings(output: str, metrics: Sequence[str]) -> dict[str, float]:
             found[name] = _number(name, value)
     for name in metrics:
         if name not in found:
-            said = " ".join(output.split())
-            shown = f"it printed: {said[:100]!r}" if said else "it printed nothing"
+            said, aside = (" ".join(text.split()) for text in (output, beside))
+            shown = f"it printed: {cut(said, 100)!r}" if said else "it printed nothing"
+            if aside and not said:
+                shown += f" to standard output, and to standard error: {cut(aside, 100)!r}"
             raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...")
     return {name: found[name] for name in metrics}
 
@@ -222,7 +230,9 @@ def _number(name: str, value: Any) -> float:
             raise ValueError
         number = float(value)
     except (ValueError, OverflowError):
-        raise MeasuringFailed(f"it printed {name}={str(value)[:60]}, which is not a number; print one metric in a line") from None
+        raise MeasuringFailed(
+            f"it printed {name}={cut(str(value), 60)}, which is not a number; print one metric in a line"
+        ) from None
     if not abs(number) < float("inf"):
         raise MeasuringFailed(f"it printed {name}={number}, which is not a finite number")
     return number

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_budget, check_choice, check_name
+from paretopick._words import quoted, short
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.metrics import ERROR_SUFFIX, Metric, MetricsGiven, check_metrics, goals_of, signs_of
 from paretopick.policies import DEFAULT_POLICY, PolicyChoice, PolicyGiven, check_policy, policies_with
@@ -136,16 +137,16 @@ class Definition:
             missing = [name for name in self.goals if name not in given]
             extra = [str(name) for name in given if name not in self.goals]
             if missing:
-                raise InvalidInput(f"there is no value for metric {_quoted(missing)}; a measurement has {_quoted(self.goals)}.")
+                raise InvalidInput(f"there is no value for metric {quoted(missing)}; a measurement has {quoted(self.goals)}.")
             if extra:
-                raise InvalidInput(f"there is no metric named {_quoted(extra)}; a measurement has {_quoted(self.goals)}.")
+                raise InvalidInput(f"there is no metric named {quoted(extra)}; a measurement has {quoted(self.goals)}.")
             row = [given[name] for name in self.goals]
         elif isinstance(given, str) or not isinstance(given, Iterable):
-            raise InvalidInput(f"{given!r} is not a measurement; give a mapping with {_quoted(self.goals)}.")
+            raise InvalidInput(f"{given!r} is not a measurement; give a mapping with {quoted(self.goals)}.")
         else:
             row = list(given)
             if len(row) != len(self.metrics):
-                raise InvalidInput(f"{row!r} has {len(row)} values; a measurement has {len(self.goals)}: {_quoted(self.goals)}.")
+                raise InvalidInput(f"{row!r} has {len(row)} values; a measurement has {len(self.goals)}: {quoted(self.goals)}.")
         return [metric.value(value) for metric, value in zip(self.metrics, row, strict=True)]
 
     def differences(self, other: Definition) -> list[str]:
@@ -155,7 +156,7 @@ class Definition:
             record["metrics"] = list(record["metrics"].items())  # values may come in their order, so it matters
             for key in ("command", "shell", "timeout", "folder"):
                 del record[key]
-        return [f"{key} is {_short(mine[key])} there and {_short(others[key])} here" for key in mine if mine[key] != others[key]]
+        return [f"{key} is {short(mine[key])} there and {short(others[key])} here" for key in mine if mine[key] != others[key]]
 
 
 def define(
@@ -254,12 +255,3 @@ def _scale(scale: Any) -> tuple[Mapping[str, float] | None, str]:
     if scale not in ("noise", "raw"):
         raise InvalidInput(f'scale={scale!r} must be "noise", "raw", or what to divide each metric by.')
     return None, str(scale)
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

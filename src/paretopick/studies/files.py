@@ -1,7 +1,8 @@
-"""The file of a study: what it is about and how it is measured, in TOML."""
+"""The file of a study in TOML: what it is about and how it is measured, read and written."""
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import tomllib
@@ -11,14 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from paretopick._arrays import check_choice, check_flag, check_integer, check_real
+from paretopick._words import quoted
 from paretopick.errors import InvalidInput, MissingFile
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies.commands import Command
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.tables import read_options
 
-KEYS = ("name", "options", "metrics", "exact", "budget", "policy", "scale", "command", "shell", "timeout", "retries", "workers")
-NEEDED = ("options", "metrics", "budget", "command")
+KEYS = (
+    *("name", "options", "metrics", "exact", "budget", "policy", "scale"),
+    *("command", "shell", "timeout", "folder", "retries", "workers"),
+)
+NEEDED = ("options", "metrics", "budget")
 
 
 @dataclass(frozen=True)
@@ -27,40 +32,29 @@ class StudyFile:
 
     name: str
     definition: Definition
-    command: tuple[str, ...]
-    shell: bool
-    folder: Path
-    """Of the file: the command runs there."""
-    timeout: float | None
-    retries: int | None
-    workers: int | None
-
-    @property
-    def described(self) -> Definition:
-        """The definition, with the command by which the study is measured."""
-        return replace(self.definition, command=self.command)
+    """With the command by which the study is measured, and the folder in which that runs."""
+    retries: int | None = None
+    workers: int | None = None
 
     def measure(self, timeout: float | None = None) -> Command:
         """Returns what measures an option."""
         return Command(
-            self.command,
+            self.definition.command,
             metrics=self.definition.goals,
             settings=self.definition.settings[0],
-            timeout=self.timeout if timeout is None else timeout,
-            shell=self.shell,
-            folder=self.folder,
+            timeout=self.definition.timeout if timeout is None else timeout,
+            shell=self.definition.shell,
+            folder=self.definition.folder or ".",
         )
 
 
-def read_study(path: str | os.PathLike[str]) -> StudyFile:
+def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     """Returns what a TOML file says, or what is wrong with it."""
     here = Path(path)
     try:
         record = tomllib.loads(here.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise MissingFile(
-            f"there is no file {here}; give the name of a study file, or --options, --metrics and --budget."
-        ) from None
+        raise MissingFile(f"there is no file {here}; give the name of a study file, such as study.toml.") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise InvalidInput(f"{here} cannot be read: {problem}.") from None
     except tomllib.TOMLDecodeError as problem:
@@ -72,12 +66,39 @@ def read_study(path: str | os.PathLike[str]) -> StudyFile:
         raise
 
 
+def study_file_text(study: StudyFile) -> str:
+    """Returns the file of a study, of which ``read_study_file`` makes an equal one."""
+    definition = study.definition
+    settings = any(definition.settings)
+    record = {
+        "name": study.name,
+        "budget": definition.budget,
+        "policy": definition.choice.to_dict(),
+        "exact": list(definition.exact) or None,
+        "scale": None if definition.scale == "noise" else definition.scale,
+        "command": list(definition.command) or None,
+        "shell": definition.shell or None,
+        "timeout": definition.timeout,
+        "folder": definition.folder,
+        "retries": study.retries,
+        "workers": study.workers,
+        "options": None if settings else list(definition.options),
+    }
+    lines = [f"{key} = {_toml(value)}" for key, value in record.items() if value is not None]
+    tables: dict[str, Mapping[str, Any]] = {"metrics": definition.goals}
+    if settings:
+        tables["options"] = dict(zip(definition.options, definition.settings, strict=True))
+    for title, table in tables.items():
+        lines += ["", f"[{title}]", *(f"{_toml(key)} = {_toml(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
 def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
     for key in record:
         check_choice(key, KEYS, "key of a study file")
     missing = [key for key in NEEDED if key not in record]
     if missing:
-        raise InvalidInput(f"there is no {missing[0]!r}; a study file needs {', '.join(map(repr, NEEDED))}.")
+        raise InvalidInput(f"there is no {missing[0]!r}; a study file needs {quoted(NEEDED)}.")
     options = record["options"]
     shell = check_flag(record.get("shell", False), "shell")
     definition = define(
@@ -90,11 +111,13 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
     )
     return StudyFile(
         name=str(record.get("name", path.stem)),
-        definition=definition,
-        command=_words(record["command"], shell),
-        shell=shell,
-        folder=path.parent,
-        timeout=check_real(record["timeout"], "timeout", above=0.0) if "timeout" in record else None,
+        definition=replace(
+            definition,
+            command=_words(record["command"], shell) if "command" in record else (),
+            shell=shell,
+            timeout=check_real(record["timeout"], "timeout", above=0.0) if "timeout" in record else None,
+            folder=os.path.abspath(path.parent / _text(record.get("folder", "."), "folder")),
+        ),
         retries=check_integer(record["retries"], "retries", minimum=0) if "retries" in record else None,
         workers=check_integer(record["workers"], "workers", minimum=1) if "workers" in record else None,
     )
@@ -109,3 +132,18 @@ def _words(command: Any, shell: bool) -> tuple[str, ...]:
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         return tuple(command)
     raise InvalidInput(f'command={command!r} is neither a text nor a list of texts; write ["./bench.sh", "{{option}}"].')
+
+
+def _text(value: Any, key: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{key}={value!r} is not a text; put it between quotes.")
+    return value
+
+
+def _toml(value: Any) -> str:
+    """A value of TOML: its texts, numbers and lists are those of JSON, with one more character that cannot stand for itself."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import check_choice
+from paretopick._words import listed, probability, some, unmistakable
 from paretopick.metrics import Metric, goals_of
 from paretopick.studies.certainty import Certainty, Rehearsal
 
@@ -143,10 +143,10 @@ class ParetoResult:
         for found in self.ranked():
             guessed = found.status == "undecided" and found.option in self.pareto
             status = f"{found.status}, best guess" if guessed else found.status
-            row = [found.option, status, percent(found.probability), f"{found.measurements:,}"]
+            row = [found.option, status, probability(found.probability), f"{found.measurements:,}"]
             for metric in self.metric_records:
                 row += rounded(found.means[metric.name], found.standard_errors[metric.name])[: len(metric.headings)]
-            row += [f"round {found.left_in_round}" if found.left_in_round else "", _some(found.dominated_by)]
+            row += [f"round {found.left_in_round}" if found.left_in_round else "", some(found.dominated_by)]
             rows.append(row)
         return [*header, "left after", "dominated by"], rows
 
@@ -207,32 +207,19 @@ class ParetoResult:
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
     def __str__(self) -> str:
-        front = ", ".join(_clear(self.pareto)) or ("none" if self.done else "none yet")
+        front = ", ".join(unmistakable(self.pareto)) or ("none" if self.done else "none yet")
         state = "Pareto-optimal" if self.done else "Best guess so far"
         text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
         if self.certainty.probability is None:
             return text
         what = "It" if self.is_part else "The set"
-        return f"{text} {what} is right with probability {percent(self.certainty.probability)}."
+        return f"{text} {what} is right with probability {probability(self.certainty.probability)}."
 
     __repr__ = __str__
 
 
 TEXTS = ("option", "status", "left after", "dominated by")
 """Columns of ``cells`` that are not numbers."""
-
-
-def percent(share: float | None) -> str:
-    """A probability as people read it: never 0% or 100%, which draws cannot show.
-
-    >>> percent(0.5), percent(0.994), percent(1.0), percent(None)
-    ('50%', '99.4%', '> 99.9%', '')
-    """
-    if share is None:
-        return ""
-    if share > 0.999 or share < 0.001:
-        return "> 99.9%" if share > 0.5 else "< 0.1%"
-    return f"{share:.1%}" if not 0.01 <= share <= 0.99 else f"{share:.0%}"
 
 
 def rounded(mean: float | None, error: float | None) -> tuple[str, str]:
@@ -256,26 +243,3 @@ def plain_number(value: float) -> str:
     if value == round(value) and abs(value) < 1e15:
         return f"{value:,.0f}"
     return f"{value:.6g}" if abs(value) < 1000 or abs(value) >= 1e15 else f"{value:,.2f}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence, those in quotes that would be taken for several.
-
-    >>> listed(["a", "b, c", "d"])
-    'a, "b, c" and d'
-    """
-    return joined(_clear(names))
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Parts of a sentence with commas, and "and" before the last."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-
-
-def _clear(names: Sequence[str]) -> list[str]:
-    return [f'"{name}"' if "," in name or " and " in name else name for name in names]
-
-
-def _some(names: tuple[str, ...]) -> str:
-    """A few names and how many more."""
-    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"

@@ -270,8 +270,9 @@ class _Crew:
 
     def _failed(self, todo: Measurement, problem: BaseException) -> None:
         said = " ".join(str(problem).split())
-        why = said if isinstance(problem, MeasuringFailed | InvalidInput) else f"{type(problem).__name__}: {said}"
-        output = getattr(problem, "output", None) or "".join(traceback.format_exception(problem))
+        ours = isinstance(problem, MeasuringFailed | InvalidInput)
+        why = said if ours else f"{type(problem).__name__}: {said}"
+        output = getattr(problem, "output", None) or ("" if ours else "".join(traceback.format_exception(problem)))
         self.failures[todo.option] += 1
         self._fail(todo, why, output)
         if self.failures[todo.option] > self.retries and self.trouble is None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 import io
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 from paretopick._arrays import check_name
-from paretopick.errors import InvalidInput, MissingFile
+from paretopick._tables import Table, csv_text, read_table
+from paretopick._words import quoted
+from paretopick.errors import InvalidInput
 from paretopick.metrics import LARGEST_VALUE
 from paretopick.studies.study import Measurement, Study
 
@@ -38,50 +37,6 @@ class Imported:
     """Such measurements that were imported before."""
     empty: int
     """Rows that are not filled in yet, or that an export says failed or were voided."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A CSV file: its rows by their number in the file, each by the names in the first line."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: dict[int, dict[str, str]]
-    decimal_comma: bool
-    """Whether 1,5 is a number: commas do not separate cells."""
-
-    def number(self, cell: str) -> float:
-        """Returns a cell as a number."""
-        return float(cell.replace(",", ".") if self.decimal_comma and cell.count(",") == 1 else cell)
-
-
-def read_table(path: str | os.PathLike[str], expected: Iterable[str] = ()) -> Table:
-    """Returns a CSV file as spreadsheets write it: with commas, semicolons or tabs, a byte order mark, empty lines.
-
-    Args:
-        path: of the file.
-        expected: names of columns that help to tell what separates cells.
-    """
-    name, wanted = os.fspath(path), list(expected)
-    text = _text(path)
-    separator = max(",;\t", key=lambda mark: _fit(text, mark, set(wanted)))
-    lines = {row: line for row, line in enumerate(_lines(text, separator, name), start=1) if any(map(str.strip, line))}
-    if lines and len(first := lines[min(lines)]) <= 2 and first[0].startswith("sep="):  # for a spreadsheet, not for us
-        del lines[min(lines)]
-    if not lines:
-        raise InvalidInput(f"{name} is empty; its first line must name the columns.")
-    spelt = {column.casefold(): column for column in wanted}
-    header = [spelt.get(cell.strip().casefold(), cell.strip()) for cell in lines.pop(min(lines))]
-    for cell in filter(None, header):
-        if header.count(cell) > 1:
-            raise InvalidInput(f"{name} has {cell!r} {header.count(cell)} times in its first line; name every column once.")
-    for row, line in lines.items():
-        if len(line) != len(header):
-            raise InvalidInput(f"{name}, row {row}: the cells are {len(line)}, and the first line names {len(header)} columns.")
-    rows = {
-        row: {column: cell.strip() for column, cell in zip(header, line, strict=True) if column} for row, line in lines.items()
-    }
-    return Table(name, tuple(filter(None, header)), rows, decimal_comma=separator != ",")
 
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
@@ -115,7 +70,7 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
         ]
         for todo in todos
     ]
-    return _csv(["number", "option", *settings, "round", *study.metrics, "failed", "study"], rows)
+    return csv_text(["number", "option", *settings, "round", *study.metrics, "failed", "study"], rows)
 
 
 def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = False) -> Imported:
@@ -137,7 +92,7 @@ def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = Fa
         try:
             read.take(study, table, row, line)
         except InvalidInput as problem:
-            raise InvalidInput(f"{table.name}, row {line}: {problem} Nothing was imported.") from None
+            raise InvalidInput(f"{_at(table, line, problem)} Nothing was imported.") from None
     try:
         added = study.record(read.told, read.failed, read.added, options=read.options, again=again)
     except InvalidInput as problem:
@@ -162,7 +117,7 @@ def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str]) 
     measured: dict[str, list[list[float]]] = {}
     for line, row in table.rows.items():
         try:
-            values = _values(metrics, table, row)
+            values = _values(metrics, table, line)
             if values is None or row.get("status", "told") not in ("", "told"):
                 continue
             for name, value in values.items():
@@ -170,7 +125,7 @@ def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str]) 
                     raise InvalidInput(f"metric {name!r} is {value:g}; expected a number within {LARGEST_VALUE:g}.")
             measured.setdefault(check_name(row[key], "option"), []).append(list(values.values()))
         except InvalidInput as problem:
-            raise InvalidInput(f"{table.name}, row {line}: {problem}") from None
+            raise InvalidInput(_at(table, line, problem)) from None
     if not measured:
         raise InvalidInput(f"{table.name} has no measurements; give each a row.")
     return measured
@@ -196,7 +151,7 @@ class _Read:
 
     def take(self, study: Study, table: Table, row: Mapping[str, str], line: int) -> None:
         """Reads one more row."""
-        number, given, why = _number(row), _values(study.metrics, table, row), row.get("failed", "")
+        number, given, why = _number(row), _values(study.metrics, table, line), row.get("failed", "")
         values = None if given is None else study.definition.values(given)
         why = "" if why.casefold() in NO_FAILURE else why
         if row.get("study", study.name) not in ("", study.name):
@@ -216,7 +171,7 @@ class _Read:
             if "option" not in row:
                 raise InvalidInput(
                     "it has neither a number nor an option; one column must be called 'option', and there are "
-                    f"{', '.join(map(repr, table.columns))}."
+                    f"{quoted(table.columns)}."
                 )
             study.definition.arm(row["option"])
             self.added.append((row["option"], values))
@@ -235,12 +190,9 @@ class _Read:
 
 def _check_metrics(metrics: Iterable[str], table: Table) -> None:
     """Refuses a table without a metric, or whose numbers can be read in two ways."""
-    for name in metrics:
-        if name not in table.columns:
-            raise InvalidInput(f"{table.name} has no column {name!r}; it has {', '.join(map(repr, table.columns))}.")
-    cells = "".join(row[name] for row in table.rows.values() for name in metrics)
-    if table.decimal_comma and "," in cells and "." in cells:
-        raise InvalidInput(f"{table.name} has numbers with a comma and numbers with a dot; which one marks decimals?")
+    names = list(metrics)
+    table.check_columns(names)
+    table.check_decimals(names)
 
 
 def _check_columns(study: Study, table: Table) -> None:
@@ -265,7 +217,7 @@ def export(study: Study, form: str) -> bytes:
     rows = [{**row, "at": time_text(row["at"]), "study": study.name} for row in study.measurements()]
     columns = ["number", "option", "round", *study.metrics, "status", "why", "worker", "at", "study"]
     if form == "csv":
-        return _csv(columns, [[row[name] for name in columns] for row in rows]).encode()
+        return csv_text(columns, [[row[name] for name in columns] for row in rows]).encode()
     if form == "json":
         record = {
             "study": study.name,
@@ -290,41 +242,6 @@ def export(study: Study, form: str) -> bytes:
     return content.getvalue()
 
 
-def _text(path: str | os.PathLike[str]) -> str:
-    """The text of a file in one of the encodings that spreadsheets use."""
-    content = _content(path)
-    encodings = ("utf-16",) if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
-    for encoding in encodings:
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise InvalidInput(f"{os.fspath(path)} is not a text; save it as CSV in UTF-8.")
-
-
-def _content(path: str | os.PathLike[str]) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise MissingFile(f"there is no file {os.fspath(path)}; check its name.") from None
-    except OSError as problem:
-        raise InvalidInput(f"{os.fspath(path)} cannot be read: {problem.strerror}.") from None
-
-
-def _lines(text: str, separator: str, name: str) -> list[list[str]]:
-    try:
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    except csv.Error as problem:
-        raise InvalidInput(f"{name} is not a table: {problem}.") from None
-
-
-def _fit(text: str, separator: str, expected: set[str]) -> tuple[int, int]:
-    """How well a separator explains the first line: by expected columns, then by columns at all."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    header = next(iter(_lines(first, separator, "the first line")), [])
-    return len(expected & {cell.strip() for cell in header}), len(header)
-
-
 def _number(row: Mapping[str, str]) -> int | None:
     text = row.get("number", "")
     try:
@@ -333,29 +250,21 @@ def _number(row: Mapping[str, str]) -> int | None:
         raise InvalidInput(f"its number is {text!r}; it must be a whole number from a sheet, or empty.") from None
 
 
-def _values(metrics: Iterable[str], table: Table, row: Mapping[str, str]) -> dict[str, float] | None:
+def _values(metrics: Iterable[str], table: Table, line: int) -> dict[str, float] | None:
     """The values of a row, None if it has none at all."""
-    cells = {name: row[name] for name in metrics}
+    cells = {name: table.rows[line][name] for name in metrics}
     if not any(cells.values()):
         return None
     missing = [name for name, cell in cells.items() if not cell]
     if missing:
         raise InvalidInput(f"there is no value for metric {missing[0]!r}; fill in all metrics, or none.")
-    values = {}
-    for name, cell in cells.items():
-        try:
-            values[name] = table.number(cell)
-        except ValueError:
-            raise InvalidInput(f"metric {name!r} is {cell!r}, which is not a number.") from None
-    return values
+    return {name: table.number(line, name) for name in cells}
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+def _at(table: Table, line: int, problem: Exception) -> str:
+    """What is wrong with a row, with its place in front."""
+    place = f"{table.place(line)}: "
+    return f"{place}{str(problem).removeprefix(place)}"
 
 
 def time_text(at: float) -> str:

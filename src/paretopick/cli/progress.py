@@ -1,0 +1,126 @@
+"""Progress on stderr: bars on a terminal, a line now and then without one."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column
+
+from paretopick._words import counted, some
+from paretopick.studies import Study
+from paretopick.studies.views import StudyProgress
+
+
+def _display(console: Console, *columns: ProgressColumn, auto_refresh: bool = False) -> Progress:
+    """A bar, the columns given, and at last what is running, in what room there is."""
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    shown = (
+        BarColumn(bar_width=24 if console.width >= 100 else 12),
+        *columns,
+        TextColumn("{task.description}", markup=False, table_column=rest),
+    )
+    return Progress(*shown, console=console, transient=True, auto_refresh=auto_refresh, expand=True)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int | None], Callable[[int, int], None]]]:
+    """Yields a function that adds a bar with a name and a total, if known, and returns what moves it to (done, total).
+
+    On a terminal only; and without a thread of its own, since simulations fork.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda name, total: lambda done, _: None
+        return
+    with _display(console, MofNCompleteColumn(), TimeRemainingColumn()) as display:
+
+        def add(name: str, total: int | None) -> Callable[[int, int], None]:
+            task = display.add_task(name, total=total)
+            return lambda done, all_: display.update(task, completed=done, total=all_, refresh=True)
+
+        yield add
+
+
+@contextmanager
+def work_bar() -> Iterator[Callable[[str, float, float], None]]:
+    """Yields what shows (what is running, how much is done, of how much): a bar with the time that is left.
+
+    Without a terminal it is a line for each new thing that runs.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        latest = ""
+
+        def tell(doing: str, done: float, total: float) -> None:
+            nonlocal latest
+            if doing != latest:
+                print(f"{done / max(total, 1.0):4.0%}  {doing}", file=sys.stderr, flush=True)
+            latest = doing
+
+        yield tell
+        return
+    with _display(console, TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as display:
+        task = display.add_task("")
+
+        def advance(doing: str, done: float, total: float) -> None:
+            display.update(task, description=doing, completed=done, total=total, refresh=True)
+
+        yield advance
+
+
+@contextmanager
+def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
+    """Yields what shows where a study stands, and a sentence if something went wrong; a line per round without a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        latest, looked = 0, 0.0
+
+        def tell(_: Study, sentence: str) -> None:
+            nonlocal latest, looked
+            if time.monotonic() - looked > 0.5:  # a policy without rounds may begin one with every measurement
+                now, looked = study.progress(guess=True), time.monotonic()
+                if now.round != latest:
+                    print(standing(now), file=sys.stderr, flush=True)
+                    latest = now.round
+            if sentence:
+                print(sentence, file=sys.stderr, flush=True)
+
+        yield tell
+        return
+    with _display(console, MofNCompleteColumn(), TimeRemainingColumn(), auto_refresh=True) as display:
+        task = display.add_task("", total=study.progress().planned)
+        shown = 0.0
+
+        def advance(_: Study, sentence: str) -> None:
+            nonlocal shown
+            if sentence:
+                display.console.print(sentence, markup=False, highlight=False)
+            if sentence or time.monotonic() - shown > 0.1:
+                now = study.progress(guess=True)
+                shown = time.monotonic()
+                display.update(task, completed=now.used, total=now.planned, description=standing(now))
+
+        advance(study, "")
+        yield advance
+
+
+def standing(now: StudyProgress) -> str:
+    """Returns in a line the round, how many options are still measured, and which are Pareto-optimal by now."""
+    rounds = f"/{now.rounds}" if now.rounds else ""
+    waiting = "" if now.due > now.out or now.done else f", waiting for the last {now.out}"
+    guess = some(now.best_guess or (), most=6) or "none yet"
+    return f"round {now.round}{rounds}, {counted(now.active, 'option')} left{waiting}, best guess: {guess}"

@@ -1,0 +1,321 @@
+"""The verbs that work on a study: create it, ask, tell, and say where it stands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from paretopick._texts import value_of
+from paretopick._words import counted, listed, quoted
+from paretopick.cli.arguments import (
+    BudgetGiven,
+    Csv,
+    ExactGiven,
+    Json,
+    MetricsGiven,
+    Name,
+    Number,
+    OnlyName,
+    OptionsGiven,
+    PolicyGiven,
+    Reason,
+    ScaleGiven,
+    Storage,
+    Worker,
+    check_file_alone,
+    check_one_form,
+    number_pairs,
+    open_study,
+    study_from,
+)
+from paretopick.cli.output import print_csv, print_json, print_result, print_standing, print_table, say
+from paretopick.errors import InvalidInput
+from paretopick.policies import DEFAULT_POLICY
+from paretopick.studies import Study
+from paretopick.studies.files import StudyFile, read_study_file
+from paretopick.studies.running import create_or_open
+
+
+def create(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY | FILE.toml", help="The name of the new study, or the file of a study.", show_default=False
+        ),
+    ],
+    options: OptionsGiven = None,
+    metrics: MetricsGiven = None,
+    budget: BudgetGiven = None,
+    policy: PolicyGiven = DEFAULT_POLICY,
+    exact: ExactGiven = "",
+    scale: ScaleGiven = "noise",
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Create a study from options, metrics and a budget, or from a file.
+
+    Then measure what "ask" or "sheet" hand out, and give it back with "tell" or "import".
+    """
+    if name.endswith(".toml"):
+        beside = {"--metrics": metrics, "--budget": budget, "--exact": exact}
+        changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"}
+        check_file_alone(name, {flag: bool(given) for flag, given in beside.items()} | changed)
+        study = _created(read_study_file(name), storage)
+    else:
+        study = Study.create(name, **study_from(options, metrics, budget, policy, exact, scale), storage=storage)
+    state, name = study.status(), study.name
+    if as_json:
+        print_json(state)
+        return
+    planned = counted(state["planned"], "measurement")
+    print(f"Created {name!r} in {state['storage']}: {counted(len(study.options), 'option')}, {planned} planned.")
+    print(f"What to measure: paretopick ask {shlex.quote(name)}, or a whole round: paretopick sheet {shlex.quote(name)}")
+
+
+def _created(told: StudyFile, storage: str | None) -> Study:
+    if told.name in Study.list(storage=storage):
+        raise InvalidInput(f"there is a study named {told.name!r} already; open it, or choose another name.")
+    return create_or_open(told.name, told.definition, storage)
+
+
+def ask(
+    name: OnlyName = None,
+    n: Annotated[int, typer.Option("-n", help="How many measurements to hand out, at most.")] = 1,
+    worker: Worker = "main",
+    lease: Annotated[float, typer.Option(help="Seconds until others may get them too; 0 means never.")] = 3600.0,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Say what to measure next, and reserve it.
+
+    A worker that asks again gets what it has not told yet. Nothing comes out when the rest of the round is with others.
+    """
+    study = open_study(name, storage)
+    todos = study.ask(n, worker=worker, lease=lease or None)
+    if as_json:
+        print_json([asdict(todo) for todo in todos])
+    elif todos:
+        columns = list(todos[0].settings)
+        rows = [[todo.number, todo.option, *todo.settings.values(), todo.round] for todo in todos]
+        print_table(["number", "option", *columns, "round"], rows)
+    else:
+        print("Nothing: the study is done." if study.done else "Nothing now: the rest of this round is out with other workers.")
+
+
+def tell(
+    name: Name,
+    number: Number,
+    values: Annotated[
+        list[str], typer.Argument(metavar="VALUES", help="METRIC=VALUE for each metric, or one JSON object.", show_default=False)
+    ],
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Tell what came out of a measurement.
+
+    Telling the same twice is harmless; telling other values is refused, so that nothing is lost.
+    """
+    study = Study.open(name, storage=storage)
+    given: Any = value_of(values[0]) if len(values) == 1 else None
+    study.tell(number, given if isinstance(given, dict) else number_pairs(values, "the values"))
+    print_standing(study, f"Measurement {number} is kept", as_json)
+
+
+def fail(name: Name, number: Number, why: Reason, storage: Storage = None, as_json: Json = False) -> None:
+    """Report that a measurement could not be made.
+
+    Its option is due again, under a new number.
+    """
+    study = Study.open(name, storage=storage)
+    study.fail(number, why)
+    print_standing(study, f"Measurement {number} is reported as failed", as_json)
+
+
+def release(
+    name: Name,
+    numbers: Annotated[
+        list[int] | None,
+        typer.Argument(
+            metavar="NUMBERS", help="The numbers of the measurements.  [default: all of the worker]", show_default=False
+        ),
+    ] = None,
+    worker: Worker = "main",
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Give measurements back that will not be made, so that others get them.
+
+    The worker of a sheet is called "sheet", unless somebody said otherwise.
+    """
+    study = Study.open(name, storage=storage)
+    released = study.release(*(numbers or ()), worker=worker)
+    others = sorted({row["worker"] for row in study.status()["out"]})
+    with_others = f" ({quoted(others)} have some)" if others and not released else ""
+    print_standing(study, f"{len(released)} of {worker!r} given back{with_others}", as_json)
+
+
+def void(name: Name, number: Number, why: Reason, storage: Storage = None, as_json: Json = False) -> None:
+    """Take a measurement back that turned out to be wrong.
+
+    In the open round its option is due again; after that its values leave the means, and what was decided stands.
+    """
+    study = Study.open(name, storage=storage)
+    study.void(number, why)
+    print_standing(study, f"Measurement {number} is void", as_json)
+
+
+def retire(
+    name: Name,
+    option: Annotated[str, typer.Argument(metavar="OPTION", help="The name of the option.", show_default=False)],
+    why: Reason,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Take an option out of a study.
+
+    It is never asked for again and is not in the answer.
+    """
+    study = Study.open(name, storage=storage)
+    study.retire(option, why)
+    print_standing(study, f"{option!r} is retired", as_json)
+
+
+def extend(
+    name: Name,
+    budget: Annotated[
+        int | None, typer.Option(help="The new budget, for a study with the policy apt.", show_default=False)
+    ] = None,
+    number: Annotated[int | None, typer.Option(help="The number of a measurement that takes longer.", show_default=False)] = None,
+    lease: Annotated[float, typer.Option(help="Seconds from now for that measurement; 0 means no limit.")] = 3600.0,
+    worker: Worker = "main",
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Give a study more budget, or a measurement more time."""
+    if (budget is None) == (number is None):
+        raise InvalidInput("say --budget, or --number: what is to be extended.")
+    study = Study.open(name, storage=storage)
+    if budget is not None:
+        study.extend(budget=budget)
+        print_standing(study, f"The budget is {budget} now", as_json)
+    elif number is not None:
+        if not study.renew(number, worker=worker, lease=lease or None):
+            raise InvalidInput(f"measurement {number} is not out with worker {worker!r}; see paretopick status {name}.")
+        print_standing(study, f"Measurement {number} has more time", as_json)
+
+
+def status(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="STUDY", help="The name of the study; without one, all studies are listed.", show_default=False),
+    ] = None,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Say where a study stands, or list all studies.
+
+    Round, budget, which options are still measured, and who measures what.
+    """
+    if name is not None:
+        state = Study.open(name, storage=storage).status()
+        if as_json:
+            print_json(state)
+        else:
+            _print_status(state)
+        return
+    states = [Study.open(each, storage=storage).status() for each in Study.list(storage=storage)]
+    if as_json:
+        print_json(states)
+    elif states:
+        print_table(
+            ["study", "used", "budget", "options", "still measured", "done"],
+            [[row["study"], row["used"], row["budget"], row["options"], len(row["active"]), row["done"]] for row in states],
+        )
+    else:
+        print("There are no studies yet; see paretopick create --help.")
+
+
+def result(
+    name: OnlyName = None,
+    rehearsals: Annotated[int, typer.Option(help="How often to simulate the same study as if the measured means were true.")] = 0,
+    storage: Storage = None,
+    as_json: Json = False,
+    as_csv: Csv = False,
+) -> None:
+    """Say which options are Pareto-optimal, and how sure that is.
+
+    While the study goes on, this is the best guess so far. The table has the means of all options.
+    """
+    check_one_form(as_json, as_csv)
+    found = open_study(name, storage).result(rehearsals=rehearsals)
+    if as_json:
+        print_json(found.to_dict())
+    elif as_csv:
+        print_csv([row | {"dominated_by": "; ".join(row["dominated_by"])} for row in found.table])
+    else:
+        print_result(found)
+
+
+def delete(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete it; without this, only say what would be lost.")] = False,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Remove a study and all its measurements, for ever."""
+    n = len(Study.open(name, storage=storage).measurements())
+    if not yes:
+        lost = f"{counted(n, 'measurement')}, which would be lost; export them if need be, then add --yes"
+        raise InvalidInput(f"{name!r} has {lost}.")
+    Study.delete(name, storage=storage)
+    if as_json:
+        print_json({"deleted": name, "measurements": n})
+    else:
+        print(f"Deleted {name!r} with {counted(n, 'measurement')}.")
+
+
+VERBS: dict[str, tuple[Callable[..., None], str]] = {
+    "create": (create, "paretopick create boosters --options a,b,c --metrics response:max,price:min --budget 60"),
+    "ask": (ask, "paretopick ask boosters -n 3"),
+    "tell": (tell, "paretopick tell boosters 1 response=0.8 price=3"),
+    "fail": (fail, 'paretopick fail boosters 1 "the tube broke"'),
+    "release": (release, "paretopick release boosters 1 3"),
+    "void": (void, 'paretopick void boosters 2 "wrong dose"'),
+    "retire": (retire, 'paretopick retire boosters c "no longer made"'),
+    "extend": (extend, "paretopick extend boosters --number 3 --lease 7200"),
+    "status": (status, "paretopick status boosters"),
+    "result": (result, "paretopick result boosters"),
+    "delete": (delete, "paretopick delete boosters --yes"),
+}
+"""By name, each with an example."""
+
+WORDS = {"active": "still measured", "accepted": "found Pareto-optimal", "rejected": "found dominated"}
+"""What a policy calls options, and what we do."""
+
+
+def _print_status(state: dict[str, Any]) -> None:
+    rounds = f" of {state['rounds']}" if state["rounds"] else ""
+    where = "done" if state["done"] else f"round {state['round']}{rounds}"
+    print(f"{state['study']} in {state['storage']}, {state['policy']}: {where}.")
+    say(f"{state['used']} of {state['budget']} measurements count; {state['due']} are due now, {state['failed']} failed.")
+    for key, words in WORDS.items():
+        if state[key] and not state["done"]:
+            say(f"{len(state[key])} {words}: {', '.join(state[key])}")
+    found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
+    say(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {found}")
+    for note in state["notes"]:
+        say(f"Note: {note}")
+    if state["out"]:
+        print()
+        print_table(
+            ["number", "option", "with", "seconds left"],
+            [[row["number"], row["option"], row["worker"], _left(row["seconds_left"])] for row in state["out"]],
+        )
+
+
+def _left(seconds: float | None) -> str:
+    return "no limit" if seconds is None else "0" if seconds < 0 else f"{seconds:.0f}"
