@@ -101,6 +101,7 @@ Sweep = Callable[["Key", int, int], list[tuple[Any, IntArray, IntArray]]]
 
 
 def _ege(task: Task) -> Sweep:
+    from paretopick.simulation.kernels.draws.counters import Runs
     from paretopick.simulation.kernels.ege import kernel as ege
 
     eight_runs = grain(task) > 1
@@ -117,7 +118,7 @@ def _ege(task: Task) -> Sweep:
         for bandit, schedule in prepared:
             outcome = _outcome(last - first, bandit.n_arms)
             memory = ege.make_memory(bandit, eight_runs=eight_runs)
-            ege.run_ege(_from_run(bandit, first), schedule, seed, first, last, memory, outcome)
+            ege.run_ege(_from_run(bandit, first), schedule, Runs(seed, first, last), memory, outcome)
             results.append(tuple(outcome))
         return results
 
