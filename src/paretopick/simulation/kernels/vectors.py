@@ -44,10 +44,26 @@ def _say_that_nothing_is_kept() -> None:
 def kernel(function: Callable[..., Any]) -> Any:
     """For the functions that Python calls: kept on disk if there is a place for it, and other threads run meanwhile."""
     try:
-        return njit(cache=True, nogil=True, **_WITHOUT_MEMORY)(function)
+        compiled = njit(cache=True, nogil=True, **_WITHOUT_MEMORY)(function)
     except RuntimeError:  # neither beside the sources nor in the user's folder may be written to
         _say_that_nothing_is_kept()
         return njit(nogil=True, **_WITHOUT_MEMORY)(function)
+    _pass_over_what_cannot_be_read(compiled)
+    return compiled
+
+
+def _pass_over_what_cannot_be_read(compiled: Any) -> None:
+    """What an older version of the package left on disk may name records that are gone: then it is as if nothing were there."""
+    file = compiled._cache._cache_file
+    load = file._load_index
+
+    def load_or_nothing() -> Any:
+        try:
+            return load()
+        except Exception:  # whatever unpickling comes upon
+            return {}
+
+    file._load_index = load_or_nothing
 
 
 pasted = njit(inline="always")
