@@ -7,9 +7,9 @@ from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 
 
 def counted(series, *, budgets=None, first=0, last=1000, seed=0, **totals):
-    """A curve of a series with these totals at every budget, 0 where none is given."""
+    """A curve of a series with these totals, one for all budgets or one for each; 0 where none is given."""
     budgets = series.budgets if budgets is None else budgets
-    row = [totals.get(name, 0) for name in TALLIES]
+    columns = [np.broadcast_to(totals.get(name, 0), len(budgets)) for name in TALLIES]
     return ErrorCurve(
         instance=series.bandit.name,
         digest=series.bandit.digest,
@@ -18,7 +18,7 @@ def counted(series, *, budgets=None, first=0, last=1000, seed=0, **totals):
         scale=None,
         engine="compiled",
         budgets=tuple(budgets),
-        tallies=np.array([row] * len(budgets)),
+        tallies=np.column_stack(columns).astype(np.int64),
         spans=(Span((seed,), first, last),),
     )
 
