@@ -7,9 +7,8 @@ import pytest
 from paretopick.paper.catalogue import CATALOGUE, MAIN
 from paretopick.paper.claims import CLAIMS, assess
 from paretopick.paper.comparisons import FAILS, HOLDS, OPEN, all_of, any_of
-from paretopick.paper.entries import Results
 from paretopick.paper.series import ADAPT_PUBLISHED, ALGORITHMS, APE_FB, EGE_SH, EGE_SR, UNIFORM
-from support.paper_results import a_ledger, counted
+from support.paper_results import EnteredResults
 
 RUNS = 4000
 RESTS_ON = dict(enumerate(CLAIMS.values(), start=1))
@@ -17,23 +16,21 @@ RESTS_ON = dict(enumerate(CLAIMS.values(), start=1))
 
 
 @pytest.fixture(scope="module")
-def instances(tmp_path_factory, snw_path):
+def entered(snw_path):
     """One set of bandits and series for all tests."""
-    return Results(a_ledger(tmp_path_factory.mktemp("empty")), snw_path)
+    return EnteredResults(snw_path)
 
 
 @pytest.fixture
-def results(tmp_path, instances):
-    instances.ledger = a_ledger(tmp_path)
-    instances.read_again()
-    return instances
+def results(entered):
+    entered.clear()
+    return entered
 
 
 def enter(results, instance, algorithm, rate):
     """Counts with this rate at the paper's budget."""
     series = results.curve(instance, algorithm)
-    curve = counted(series, budgets=series.budgets[-1:], last=RUNS, errors=round(rate * RUNS), pulls=RUNS)
-    assert results.ledger.add(series, curve, 1)
+    results.enter(series, budgets=series.budgets[-1:], last=RUNS, errors=round(rate * RUNS), pulls=RUNS)
 
 
 def claim_of(results, number, names=None):
@@ -152,7 +149,7 @@ def enter_losses(results, loss):
         for k in CATALOGUE[name].sizes:
             series = CATALOGUE[name].relaxed(results, k)
             losses = [round(loss(k, size, budget / series.budgets[-1]) * RUNS) for budget in series.budgets]
-            assert results.ledger.add(series, counted(series, last=RUNS, relaxed_losses=losses, pulls=1), 1)
+            results.enter(series, last=RUNS, relaxed_losses=losses, pulls=1)
 
 
 def falling(k, size, part):
@@ -178,7 +175,7 @@ def test_claim_5_does_not_compare_different_numbers_of_runs(results):
     enter_losses(results, falling)
     for name in RESTS_ON[5]:
         series = CATALOGUE[name].relaxed(results, 6 if "snw" in name else 11)
-        assert results.ledger.add(series, counted(series, first=RUNS, last=2 * RUNS, relaxed_losses=RUNS, pulls=1), 1)
+        results.enter(series, first=RUNS, last=2 * RUNS, relaxed_losses=RUNS, pulls=1)
     assert parts_of(results, 5)[2:] == [HOLDS, OPEN, OPEN]
 
 
@@ -198,7 +195,7 @@ def test_claim_6_wants_the_papers_fraction_and_growth(results, volume, growth, e
             series = entry.covered(results, k)
             mean = start + growth * (k - 1)
             totals = {"hypervolume": round(mean * RUNS * 1e9), "squared_hypervolume": round((mean**2 + 1e-4) * RUNS * 1e9)}
-            assert results.ledger.add(series, counted(series, last=RUNS, pulls=1, **totals), 1)
+            results.enter(series, last=RUNS, pulls=1, **totals)
     assert [part.result for part in claim_of(results, 6).parts] == expected
 
 
@@ -206,7 +203,7 @@ def test_claim_6_wants_the_papers_fraction_and_growth(results, volume, growth, e
 def test_claim_7_wants_runs_within_a_second(results, seconds, expected):
     for name in ("runtime-2d", "runtime-20d"):
         for series in CATALOGUE[name].series(results):
-            assert results.ledger.add(series, counted(series, last=2000, pulls=1), round(seconds * 2000 * 1e9))
+            results.enter(series, last=2000, pulls=1, seconds=seconds * 2000)
     assert claim_of(results, 7).result == expected
 
 
@@ -214,7 +211,7 @@ def test_claim_7_wants_runs_within_a_second(results, seconds, expected):
 def test_claim_8_tries_the_bounds_where_they_promise_something(results, errors, expected):
     for name in CATALOGUE["bounds"].listed:
         for series in CATALOGUE["bounds"].promised(results, name).values():
-            assert results.ledger.add(series, counted(series, last=RUNS, errors=errors, pulls=1), 1)
+            results.enter(series, last=RUNS, errors=errors, pulls=1)
     assert claim_of(results, 8).result == expected
 
 
@@ -226,7 +223,7 @@ def test_claim_9_wants_slightly_at_every_budget_wherever_the_best_arm_stands(res
     for one, rates in ((UNIFORM, (0.01, 0.01)), (EGE_SH, halving)):
         for best, rate in zip(("first", "last"), rates, strict=True):
             series = entry.ordered(one, best)
-            assert results.ledger.add(series, counted(series, last=100_000, errors=round(rate * 100_000), pulls=1), 1)
+            results.enter(series, last=100_000, errors=round(rate * 100_000), pulls=1)
     assert claim_of(results, 9).result == expected
 
 
@@ -236,7 +233,7 @@ def test_claim_9_says_from_which_budget_on_uniform_allocation_is_better(results)
         for one, rate in ((UNIFORM, lambda budget: 0.05), (EGE_SH, lambda budget: 0.01 if budget < 400 else 0.1)):
             series = entry.ordered(one, best)
             errors = [round(rate(budget) * RUNS) for budget in series.budgets]
-            assert results.ledger.add(series, counted(series, last=RUNS, errors=errors, pulls=1), 1)
+            results.enter(series, last=RUNS, errors=errors, pulls=1)
     claim = claim_of(results, 9)
     assert claim.result == FAILS
     assert claim.parts[-1].result == HOLDS

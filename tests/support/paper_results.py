@@ -1,8 +1,11 @@
-"""Ledgers with counts of our choice."""
+"""Counts of our choice: in a results database, or in none."""
+
+from dataclasses import replace
 
 import numpy as np
 
-from paretopick.paper.ledger import Ledger
+from paretopick.paper.entries import Results
+from paretopick.paper.ledger import Ledger, Point
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 
 
@@ -25,3 +28,25 @@ def counted(series, *, budgets=None, first=0, last=1000, seed=0, **totals):
 
 def a_ledger(folder, seed=0):
     return Ledger(folder / "results.db", seed)
+
+
+class EnteredResults(Results):
+    """Results that are entered one by one, without a database."""
+
+    def __init__(self, data):
+        super().__init__(None, data)
+        self._entered = {}
+
+    def enter(self, series, *, budgets=None, seconds=1.0, **totals):
+        """Counts runs of a series; see ``counted``."""
+        every = counted(series, budgets=budgets, **totals)
+        for i, budget in enumerate(every.budgets):
+            curve = replace(every, budgets=(budget,), tallies=every.tallies[i : i + 1])
+            before = self._entered.get((series.key, budget))
+            self._entered[series.key, budget] = Point(curve if before is None else before.curve + curve, seconds)
+
+    def points(self, series):
+        return [self._entered[series.key, budget] for budget in series.budgets if (series.key, budget) in self._entered]
+
+    def clear(self):
+        self._entered.clear()
