@@ -40,16 +40,16 @@ def test_a_tutorial_can_be_followed_word_by_word(tutorial, tmp_path, server):
 
 def typed(content: str, folder: Path, server) -> str:
     """What is printed when a block is typed: in this process where it is nothing but our commands, else in a shell."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     lines = content.replace("\\\n", " ").splitlines()
     if all(re.fullmatch(r"paretopick [^|&;<>$]*", line) for line in lines):
-        results = [call(*shlex.split(line, comments=True)[1:], cwd=folder) for line in lines]
+        results = [call(*shlex.split(line, comments=True)[1:], cwd=folder, PATH=path) for line in lines]
         assert [result.returncode for result in results] == [0] * len(lines), f"{content}\n{results}"
         return "".join(result.stdout for result in results)
     environment = {
         key: value for key, value in os.environ.items() if key not in ("PARETOPICK_STORAGE", "PYTHONDONTWRITEBYTECODE")
     }
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    environment["DATABASE"] = server.new_database()
+    environment |= {"PATH": path, "DATABASE": server.new_database()}
     shell = ["bash", "-euo", "pipefail", "-c", content]
     done = subprocess.run(shell, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"{content}\n{done.stdout}\n{done.stderr}"
