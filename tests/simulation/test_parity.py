@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 import paretopick as pp
 from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import ABREAST, ABREAST_WITHOUT_GAPS, KERNELS, bandit_arrays, schedule_arrays, seed_key
+from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws import binomials
 from paretopick.simulation.kernels.draws.counters import Runs
 from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs
 from paretopick.simulation.kernels.ege import kernel as ege
 from paretopick.simulation.kernels.outcomes import Outcome
+from paretopick.simulation.kernels.vectors import kernel
 from paretopick.simulation.scores import unpacked
 from support.same_draws import followed
 
@@ -160,8 +161,8 @@ def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
         assert results == [followed(bandit, spec, 10_000, seed=8, run=run) for run in range(5)], (bandit, active, pulls)
 
 
-@njit
-def decide_few(slots, cut, fronts, decision):
+@kernel
+def decide_few(slots, cut, fronts, decision, sources=SOURCES):
     n_pivots = eight_fronts.find_pivots(slots, cut.n, fronts)
     return decisions.decide_few(slots, cut, n_pivots, fronts, decision)
 
@@ -205,11 +206,11 @@ def test_eight_runs_at_once_equal_one_run_after_the_other(noise):
         budget = smallest_budget(bandit, spec) + int(rng.integers(0, 6 * bandit.n_arms))
         task = make_task(bandit, spec, budgets=budget)
         schedule, columns = schedule_arrays(task.player(budget))
-        kernel = bandit_arrays(task, columns)
+        arrays = bandit_arrays(task, columns)
         outcomes = []
         for at_once in (True, False):
             outcome = Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
-            ege.run_ege(kernel, schedule, Runs(seed_key((1,)), 4, 17), ege.make_memory(kernel, eight_runs=at_once), outcome)
+            ege.run_ege(arrays, schedule, Runs(seed_key((1,)), 4, 17), ege.make_memory(arrays, eight_runs=at_once), outcome)
             outcomes.append(outcome)
         for mine, theirs in zip(*outcomes, strict=True):
             assert (mine == theirs).all(), (bandit, spec, budget)

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import paretopick as pp
+from paretopick.cli.output import study_bar
+from paretopick.storage import open_storage
 from paretopick.studies import running
 from paretopick.studies.definition import define
 from paretopick.studies.running import create_or_open
@@ -348,6 +350,26 @@ def test_watch_is_told_of_every_measurement_and_every_failure():
     assert len(said) == result.used + 1
     (sentence,) = filter(None, said)
     assert sentence == "measurement 4 of 'd' failed: OSError: gone"
+
+
+class Asked(pp.Study):
+    """Counts how often somebody wants to know how far it is."""
+
+    times = 0
+
+    def progress(self, **options):
+        self.times += 1
+        return super().progress(**options)
+
+
+def test_whoever_shows_progress_looks_at_the_clock_first(capsys):
+    storage = open_storage("sqlite://")
+    study = Asked(storage, storage.create("s", define(**GIVEN | {"budget": 2000}).to_dict()))
+    with study_bar(study) as watch:
+        assert pp.run_study(study, lambda todo: measure(todo.option), watch=watch).done
+    assert study.used > 1900
+    assert 1 <= study.times < 200
+    assert capsys.readouterr().err.startswith("round 1/3, 4 active, front: ")
 
 
 SLOW = """

@@ -511,6 +511,31 @@ def test_results_before_the_end_say_what_is_known(storage):
     assert json.loads(json.dumps(guess.to_dict()))["pareto"] == list(FRONT)
 
 
+@pytest.mark.parametrize("policy", ["ege-sr", ("ege-sr-k", {"max_arms": 1}), ("apt", {"batch": 3})])
+def test_progress_is_a_part_of_the_status_at_any_time(storage, policy):
+    study = create(storage, policy=policy)
+
+    def look() -> None:
+        now, status = study.progress(guess=True), study.status()
+        assert now.best_guess == tuple(status["pareto"])
+        assert now == (
+            *(status[key] for key in ("used", "planned", "budget", "round", "rounds")),
+            *(len(status["active"]), status["due"], len(status["out"]), status["done"], now.best_guess),
+        )
+        assert study.progress() == now._replace(best_guess=None)
+
+    look()
+    study.ask(2, worker="another", lease=None)
+    while not study.done:
+        todos = study.ask(3) or study.ask(2, worker="another")
+        look()
+        for todo in todos:
+            study.tell(todo.number, measure(todo))
+    look()
+    study.retire("a", "gone")
+    look()
+
+
 def test_one_option_and_one_metric_are_a_study_too(storage):
     study = create(storage, options=["only"], metrics={"m": "max"}, budget=3)
     assert study.done

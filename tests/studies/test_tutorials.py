@@ -2,11 +2,14 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from support.terminals import call
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)(?: ([\w.-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -18,9 +21,6 @@ def test_there_is_a_tutorial_for_each_of_three_people():
 
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_can_be_followed_word_by_word(tutorial, tmp_path, server):
-    environment = {key: value for key, value in os.environ.items() if key != "PARETOPICK_STORAGE"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    environment["DATABASE"] = server.new_database()
     output = None
     kinds = []
     for kind, name, content in BLOCK.findall(tutorial.read_text()):
@@ -28,16 +28,7 @@ def test_a_tutorial_can_be_followed_word_by_word(tutorial, tmp_path, server):
         if name:
             (tmp_path / name).write_text(content)
         elif kind == "sh":
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", content],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=120,
-            )
-            assert done.returncode == 0, f"{content}\n{done.stdout}\n{done.stderr}"
-            output = done.stdout
+            output = typed(content, tmp_path, server)
         else:
             assert kind == "text"
             for line in content.splitlines():
@@ -45,3 +36,21 @@ def test_a_tutorial_can_be_followed_word_by_word(tutorial, tmp_path, server):
                 assert re.search(pattern, output), f"{line!r} is not in\n{output}"
     assert kinds.count("sh") >= 3
     assert kinds.count("text") >= 3
+
+
+def typed(content: str, folder: Path, server) -> str:
+    """What is printed when a block is typed: in this process where it is nothing but our commands, else in a shell."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    lines = content.replace("\\\n", " ").splitlines()
+    if all(re.fullmatch(r"paretopick [^|&;<>$]*", line) for line in lines):
+        results = [call(*shlex.split(line, comments=True)[1:], cwd=folder, PATH=path) for line in lines]
+        assert [result.returncode for result in results] == [0] * len(lines), f"{content}\n{results}"
+        return "".join(result.stdout for result in results)
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("PARETOPICK_STORAGE", "PYTHONDONTWRITEBYTECODE")
+    }
+    environment |= {"PATH": path, "DATABASE": server.new_database()}
+    shell = ["bash", "-euo", "pipefail", "-c", content]
+    done = subprocess.run(shell, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{content}\n{done.stdout}\n{done.stderr}"
+    return done.stdout

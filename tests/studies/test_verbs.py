@@ -302,7 +302,11 @@ def test_a_command_that_goes_wrong_is_one_clear_line_and_the_study_is_intact(ben
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("budget = 40", "budget = 3", "study.toml: round 1 pulls each of the 4 arms 0 times"),
+        (
+            "budget = 40",
+            "budget = 3",
+            "study.toml: ege-sr needs 4 measurements or more for 4 options; raise budget=3 to at least 4",
+        ),
         ("budget = 40", "bugdet = 40", "study.toml: no key of a study file named 'bugdet'; did you mean 'budget'?"),
         ("budget = 40", "", "study.toml: there is no 'budget'"),
         ('time = "min"', 'time = "least"', "'time' has the goal 'least'"),

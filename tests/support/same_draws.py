@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 import paretopick as pp
 from paretopick.policies.base import Policy
 from paretopick.policies.ege import EGE
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import bandit_arrays, seed_key
+from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws import counters
 from paretopick.simulation.kernels.draws import pulls as kernel_pulls
-from paretopick.simulation.kernels.vectors import spread
+from paretopick.simulation.kernels.vectors import kernel, spread
 from paretopick.simulation.tasks import Task
 
 
-@njit
-def draw_sums(bandit, seed, run, draw, slots):
+@kernel
+def draw_sums(bandit, seed, run, draw, slots, sources=SOURCES):
     """Adds the sums of new pulls of every arm to what the slots hold."""
     key = counters.run_key(seed, run)
     for arm in range(bandit.n_arms):
@@ -28,8 +28,8 @@ def draw_sums(bandit, seed, run, draw, slots):
     kernel_pulls.pull(bandit, keys, draw, n_vectors, n_lanes, slots)
 
 
-@njit
-def draw_singles(bandit, seed, run, arm, before, values, normals):
+@kernel
+def draw_singles(bandit, seed, run, arm, before, values, normals, sources=SOURCES):
     kernel_pulls.draw_ahead(bandit, counters.run_key(seed, run), arm, before, values, normals)
 
 

@@ -11,8 +11,8 @@ from unittest import mock
 
 from paretopick.cli import main
 
-OURS = ("PARETOPICK_SNW", "PARETOPICK_STORAGE")
-"""Variables of the environment that tests must not inherit."""
+OURS = ("PARETOPICK_SNW", "PARETOPICK_STORAGE", "PYTHONDONTWRITEBYTECODE")
+"""Variables of the environment that the command does not inherit from the tests; with the last it would start slowly."""
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess:
@@ -77,7 +77,8 @@ def stdout_of(*arguments: str, **options) -> str:
 def on_a_terminal(*arguments: str, columns: int, term: str = "dumb", **options) -> str:
     """What a terminal of so many columns shows."""
     master, slave = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "LINES": "25", "TERM": term}
+    environment = {key: value for key, value in os.environ.items() if key not in OURS}
+    environment |= {"COLUMNS": str(columns), "LINES": "25", "TERM": term}
     command = [sys.executable, "-m", "paretopick", *arguments]
     process = subprocess.Popen(command, stdout=slave, stderr=slave, env=environment, **options)
     os.close(slave)
