@@ -46,7 +46,7 @@ check: $(VENV)/installed-dev  ## format, lint, types, layers, doctests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --doctest-modules --ignore=src/paretopick/migrations src
+	$(BIN)/pytest --doctest-modules --ignore=src/paretopick/storage/migrations src
 
 format: $(VENV)/installed-dev  ## put the code into its one format
 	$(BIN)/ruff format .

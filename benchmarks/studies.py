@@ -3,7 +3,8 @@
 Run with ``make bench``, which keeps what is printed in ``benchmarks/STUDIES.md``. One measurement is an ask and a tell, each a
 transaction that survives a crash, by one worker and by eight processes, with SQLite and with PostgreSQL. Optuna does the same
 with its SQLite storage: a trial of two objectives with one categorical parameter, whose option is drawn at random, so that its
-sampler costs nothing. Then: whether a measurement costs more late in a long study, and how long opening one takes.
+sampler costs nothing. Then: whether a measurement costs more late in a long study, and how long opening one takes; what
+``identify`` in memory adds to a function that costs nothing; and how long it takes to see how far a large study is.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ import paretopick as pp
 from paretopick.policies.base import Policy
 from paretopick.studies.study import Study
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "studies"))
-from servers import PostgresServer
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from support.servers import PostgresServer
 
 OPTIONS = [f"option {i}" for i in range(20)]
 METRICS = {"quality": "max", "cost": "min"}
@@ -117,7 +118,7 @@ def bench_length(urls: dict[str, str]) -> None:
         first = 0.0
         for n in (0, 100_000):
             if n:
-                extend(study, n)
+                bring_to(study, n)
             start = time.perf_counter()
             for _ in range(300):
                 (todo,) = study.ask()
@@ -130,12 +131,57 @@ def bench_length(urls: dict[str, str]) -> None:
             say(f"| {policy} | {opened.used:,} | {1e3 * each:.2f} | {each / first:.2f} | {took:.2f} | {replay(opened):.2f} |")
 
 
+def bench_memory() -> None:
+    """The whole call, with one worker, shared out over its measurements; the answer at its end apart."""
+    say("\n## `identify` in memory: 20 options, 3 metrics, budget 2500\n")
+    say("| policy | ms per measurement | ms for the answer at the end |")
+    say("| --- | --- | --- |")
+    for policy in ("ege-sr", "apt"):
+        best, answer = min(_identify(policy) for _ in range(4))
+        say(f"| {policy} | {1e3 * best:.3f} | {1e3 * answer:.0f} |")
+
+
+def _identify(policy: str) -> tuple[float, float]:
+    last = [0.0, 0.0]  # when the last measurement began, and how many there were
+
+    def measure(option: int) -> tuple[float, float, float]:
+        last[:] = time.perf_counter(), last[1] + 1
+        return option % 7 + (last[1] * 0.618) % 1, option % 5 + (last[1] * 0.414) % 1, option % 3 + (last[1] * 0.732) % 1
+
+    start = time.perf_counter()
+    pp.identify(measure, range(20), {"a": "max", "b": "min", "c": "max"}, 2500, policy=policy)
+    return (last[0] - start) / last[1], time.perf_counter() - last[0]
+
+
+def bench_progress() -> None:
+    """What a progress bar asks for, and what it showed before it had a record of its own."""
+    options = [f"option {i}" for i in range(500)]
+    study = pp.Study.create("large", options=options, metrics=METRICS, budget=20_000, storage="sqlite://")
+    study.add([(option, values(i, option)) for i in range(3) for option in options])
+    say("\n## How far a study with 500 options is\n")
+    say("| asked for | ms |")
+    say("| --- | --- |")
+    asked = {
+        "`progress()`": study.progress,
+        "`progress(guess=True)`": lambda: study.progress(guess=True),
+        "`status()`": study.status,
+    }
+    for name, ask in asked.items():
+        say(f"| {name} | {1e3 * min(seconds(ask) for _ in range(20)):.2f} |")
+
+
+def seconds(act: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
+
+
 def values(number: int, option: str) -> tuple[float, float]:
     arm = int(option.split()[1])
     return arm % 7 + (number * 0.618) % 1, arm % 5 + (number * 0.414) % 1
 
 
-def extend(study: pp.Study, n: int) -> None:
+def bring_to(study: pp.Study, n: int) -> None:
     """Brings a study to n measurements, each asked for and told, many in a transaction."""
     while study.used < n:
         todos = study.ask(min(5000, n - study.used))
@@ -160,3 +206,5 @@ if __name__ == "__main__":
     with databases() as urls:
         bench_rates(urls)
         bench_length(urls)
+    bench_memory()
+    bench_progress()

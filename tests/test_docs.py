@@ -11,7 +11,7 @@ import pytest
 import paretopick as pp
 from paretopick.paper import CATALOGUE
 from paretopick.paper.catalogue import MAIN
-from paretopick.paper.contestants import EGE_SH, EGE_SR, UNIFORM
+from paretopick.paper.series import EGE_SH, EGE_SR, UNIFORM
 from paretopick.studies import files
 from paretopick.theory import complexity, dominance, gaps, losses
 

@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 
 import paretopick as pp
 from paretopick.cli import app
-from paretopick.planning import Pilot, plan, planner, plans
+from paretopick.planning import PLANNED, Pilot, plan, planner, plans
+from paretopick.planning.plans import in_rounds
+from paretopick.studies.definition import define
 from paretopick.studies.tables import export
 
 BOTH = ["ege-sr", "ege-sh"]
@@ -173,11 +175,37 @@ def test_a_pilot_that_cannot_be_used_is_refused_with_the_reason(tmp_path, text, 
         ({"runs": 5}, "runs=5 is too small"),
         ({"runs": 30}, "runs=30 cannot show an error of 0.05, even if none occurs; say runs=37 or more"),
         ({"policies": ["ege-xx"]}, "did you mean"),
+        ({"policies": "apt"}, "policies='apt' is not a list of policies"),
+        ({"policies": 5}, "policies=5 is not a list of policies"),
     ],
 )
 def test_bad_requests_are_refused(bandit, options, message):
     with pytest.raises(pp.InvalidInput, match=message):
         plan(bandit, **options)
+
+
+@pytest.mark.parametrize("name", pp.POLICIES)
+def test_a_plan_compares_all_that_a_study_can_use_by_name_alone(name):
+    try:
+        define(options=["a", "b"], metrics={"m": "max"}, budget=100, policy=name)
+    except pp.InvalidInput:
+        assert name not in PLANNED
+    else:
+        assert name in PLANNED
+
+
+@pytest.mark.parametrize(
+    "policy, said",
+    [
+        ("apt", "each chosen after the one before"),
+        (("apt", {"batch": 5}), "in 9 rounds"),
+        (("ape-fb", {"exploration": 1.0}), "each chosen after the one before"),
+        ("uniform", "in 1 round"),
+    ],
+)
+def test_how_often_one_has_to_wait_is_said(bandit, policy, said):
+    curve = pp.simulate(bandit, policy, budgets=[100], runs=2, rng=0)
+    assert in_rounds(curve, 9.2 if "9" in said else 1.0) == said
 
 
 def test_a_target_out_of_reach_is_said_to_be():

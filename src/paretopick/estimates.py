@@ -170,7 +170,7 @@ def estimate(
     degrees = counts.astype(np.float64) - 1.0
     noisy = ~(binary | exact)
     if noisy.any() and not degrees.any():
-        raise NotReady("no option has been measured twice, so that nobody knows how noisy measurements are.")
+        raise NotReady("no option has been measured twice, so that the noise of measurements is not known.")
     stds: FloatArray = np.zeros(means.shape)
     freedom = np.full(means.shape, np.inf)
     squares: FloatArray = np.maximum(np.diagonal(products, axis1=1, axis2=2), 0.0)  # which rounding may have made negative

@@ -3,27 +3,34 @@
 import contextlib
 import csv
 import itertools
-import os
 import re
 import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from paretopick import plots
-from paretopick.paper import CATALOGUE, reproduce
+from paretopick.errors import MissingFile
+from paretopick.paper import CATALOGUE, entries, reproduce
 from paretopick.paper.catalogue import MAIN, MORE
-from paretopick.paper.contestants import CONTESTANTS
-from paretopick.paper.evidence import Evidence
-from paretopick.paper.ledger import Ledger
+from paretopick.paper.entries import Results
+from paretopick.paper.series import ALGORITHMS, Algorithm
+from paretopick.policies import POLICIES
+from paretopick.policies.ege import EGE, uniform
 from support.inputs import heed_interrupts
+from support.paper_results import a_ledger, counted
 
 TIMES = ("runtime-2d", "runtime-20d")
 """Entries about how long things take, which no two runs agree on."""
+
+ALL_BUDGETS = entries.GRID
+
+PART = ["unique-dominator", "best-arm", "instances"]
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -35,7 +42,35 @@ def data(folder: Path) -> dict[str, bytes]:
     return {path.stem: path.read_bytes() for path in sorted((folder / "figures").glob("*.csv")) if path.stem not in TIMES}
 
 
-def test_the_whole_catalogue_writes_every_file_and_a_page_about_all_of_it(tmp_path, snw_path):
+def pieces(folder: Path) -> set[tuple[str | int, ...]]:
+    """What the results database holds, with the time each piece took: nobody takes the same nanoseconds twice."""
+    with contextlib.closing(sqlite3.connect(folder / "results.db")) as database:
+        return set(database.execute("SELECT key, budget, first_run, last_run, errors, nanoseconds FROM pieces"))
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "paretopick", "paper", *map(str, arguments)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def three_budgets():
+    """Fewer points, the paper's among them, but for other processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entries, "GRID", (0.1, 0.5, 1.0))
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder in which some figures were made, and what was returned then."""
+    folder = tmp_path_factory.mktemp("finished")
+    return folder, reproduce(PART, out=folder, runs=6)
+
+
+@pytest.mark.slow
+def test_the_whole_catalogue_writes_every_file_and_a_page_about_all_of_it(tmp_path, snw_path, monkeypatch):
+    drawn, save = {}, plots.save
+    monkeypatch.setattr(plots, "save", lambda figure, folder, name: save(drawn.setdefault(name, figure), folder, name))
     result = reproduce(out=tmp_path, runs=1, data=snw_path)
     assert result.skipped == ()
     expected = {tmp_path / "reproduction.md"}
@@ -47,7 +82,7 @@ def test_the_whole_catalogue_writes_every_file_and_a_page_about_all_of_it(tmp_pa
     _check_curves(tmp_path / "figures")
     _check_page(tmp_path, result)
     _check_times(result)
-    _check_titles(tmp_path, snw_path)
+    _check_titles(drawn)
 
 
 def _check_pictures(folder):
@@ -62,12 +97,12 @@ def _check_pictures(folder):
 
 
 def _check_curves(folder):
-    """Every contestant is in every error curve, up to the last budget."""
+    """Every algorithm is in every error curve, up to the last budget."""
     for name in (*MAIN, *MORE):
         table = rows(folder / f"{name}.csv")
-        assert {row["contestant"] for row in table} == set(CONTESTANTS)
+        assert {row["algorithm"] for row in table} == set(ALGORITHMS)
         last = max(int(row["budget"]) for row in table)
-        assert {row["contestant"] for row in table if int(row["budget"]) == last} == set(CONTESTANTS)
+        assert {row["algorithm"] for row in table if int(row["budget"]) == last} == set(ALGORITHMS)
         assert {row["runs"] for row in table} == {"1"}
         for row in table:
             assert float(row["low"]) <= float(row["rate"]) <= float(row["high"])
@@ -78,9 +113,10 @@ def _check_page(folder, result):
     page = (folder / "reproduction.md").read_text()
     assert [claim.number for claim in result.claims] == list(range(1, 10))
     for claim in result.claims:
-        statement = claim.statement.replace("|", "\\|")
-        verdict = f"**{claim.verdict}**" if claim.run else "not run"
-        assert f"| {claim.number} | {statement} | {verdict} |" in page
+        quote = claim.quote.replace("|", "\\|")
+        assert f"| {claim.number} | {quote} | **{claim.summary}** |" in page
+        assert f"> {claim.quote} ({claim.place})" in page
+        assert claim.left_out == ()
         assert all(finding.text in page for part in claim.parts for finding in part.findings)
     for entry in CATALOGUE.values():
         assert entry.title in page
@@ -89,96 +125,106 @@ def _check_page(folder, result):
     assert all((folder / link).is_file() for link in links)
     assert len([link for link in links if link.endswith(".png")]) == 23
     assert str(folder) not in page
+    assert "ot looked at" not in page
     assert "figures/arms-snw-paper.csv" not in page, "the sorting networks may not be passed on"
 
 
-def _check_titles(folder, snw_path):
-    """No title is cut off at the edge of its figure."""
-    evidence = Evidence(Ledger(folder / "results.db", 0), snw_path)
-    for entry in CATALOGUE.values():
-        with plots.look():
-            figure = entry.draw(evidence)
-            if figure is None:
-                continue
-            figure.draw_without_rendering()
-            titles = [text for text in (figure._suptitle, *(axes.title for axes in figure.axes)) if text and text.get_text()]
-            for title in titles:
-                extent = title.get_window_extent()
-                assert extent.x0 >= 0, entry.name
-                assert extent.x1 <= figure.bbox.width, entry.name
+def _check_titles(drawn):
+    """No title is cut off at the edge of its figure, as it was last laid out."""
+    assert len(drawn) == 23
+    for name, figure in drawn.items():
+        titles = [text for text in (figure._suptitle, *(axes.title for axes in figure.axes)) if text and text.get_text()]
+        for title in titles:
+            extent = title.get_window_extent()
+            assert extent.x0 >= 0, name
+            assert extent.x1 <= figure.bbox.width, name
 
 
 def _check_times(result):
     """Every entry that runs anything is in the table of where the time went."""
     assert {row["entry"] for row in result.spent} > {"cov-boost", "geometric", "bounds", *TIMES}
     for row in result.spent:
+        assert list(row) == ["entry", "rounds", "ape-fb", "ape-fb-adapt", "apt", "total"]
         assert row["total"] == pytest.approx(sum(seconds for name, seconds in row.items() if name not in ("entry", "total")))
 
 
-PART = ["unique-dominator", "lower-bound", "hypervolume-convex-front", "best-arm", "gaps"]
-
-
-def pieces(folder: Path) -> set[tuple[str | int, ...]]:
-    """What the results database holds, with the time each piece took: nobody takes the same nanoseconds twice."""
-    with contextlib.closing(sqlite3.connect(folder / "results.db")) as database:
-        return set(database.execute("SELECT key, budget, first_run, last_run, errors, nanoseconds FROM pieces"))
-
-
-def test_the_same_seed_gives_the_same_bytes_and_more_runs_add_up(tmp_path):
-    reproduce(PART, out=tmp_path / "a", runs=12)
-    reproduce(PART, out=tmp_path / "b", runs=5, workers=1)
-    assert data(tmp_path / "a") != data(tmp_path / "b")
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes_and_more_runs_add_up(tmp_path, finished):
+    folder, _ = finished
+    reproduce(PART, out=tmp_path / "b", runs=2, workers=1)
+    assert data(folder) != data(tmp_path / "b")
     before = pieces(tmp_path / "b")
-    reproduce(PART, out=tmp_path / "b", runs=12, workers=2)
-    assert sorted(data(tmp_path / "a")) == sorted(PART)
-    assert data(tmp_path / "a") == data(tmp_path / "b")
+    reproduce(PART, out=tmp_path / "b", runs=6, workers=2)
+    assert sorted(data(folder)) == sorted(PART)
+    assert data(folder) == data(tmp_path / "b")
     added = pieces(tmp_path / "b") - before
     assert before < pieces(tmp_path / "b")
-    assert min(first for _, _, first, *_ in added) == 5  # best-arm takes 25 times the runs and starts at 125
-    reproduce(PART[:1], out=tmp_path / "c", runs=12, seed=1)
-    assert data(tmp_path / "a")[PART[0]] != data(tmp_path / "c")[PART[0]]
+    assert min(first for _, _, first, *_ in added) == 2  # best-arm takes 25 times the runs and starts at 50
 
 
-def test_killed_again_and_again_it_goes_on_and_ends_with_the_same_results(tmp_path):
-    names, runs = ["unique-dominator", "equal-gaps"], 300
-    command = [sys.executable, "-m", "paretopick", "paper", *names, "--runs", str(runs), "--out", str(tmp_path / "killed")]
-    patience, kept = 3.0, []
-    while True:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        try:
-            _, err = process.communicate(timeout=patience)
-            break
-        except subprocess.TimeoutExpired:
-            os.kill(process.pid, signal.SIGKILL)
-            process.communicate()
-            patience += 2.0
-            if (tmp_path / "killed" / "results.db").exists():
-                kept.append(pieces(tmp_path / "killed"))
-    assert process.returncode == 0, err
-    assert len(kept) >= 2
-    assert kept[0]
-    for earlier, later in itertools.pairwise([*kept, pieces(tmp_path / "killed")]):
-        assert earlier <= later
-    reproduce(names, out=tmp_path / "whole", runs=runs)
-    assert data(tmp_path / "killed") == data(tmp_path / "whole")
+def test_another_seed_gives_other_runs_and_those_in_the_folder_are_mentioned(tmp_path, finished, caplog):
+    folder, _ = finished
+    reproduce(["best-arm"], out=tmp_path, runs=6, seed=1)
+    assert caplog.text == ""
+    assert data(tmp_path)["best-arm"] != data(folder)["best-arm"]
+    reproduce(["instances"], out=tmp_path, runs=1, seed=2)
+    assert "holds runs of seed 1 too, which are not on the page of seed 2" in caplog.text
 
 
-def test_two_at_once_in_one_folder_count_every_run_once(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "paretopick",
-        "paper",
-        "unique-dominator",
-        "--runs",
-        "400",
-        "--out",
-        str(tmp_path / "shared"),
-    ]
-    processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
-    assert [process.wait(timeout=100) for process in processes] == [0, 0]
-    reproduce(["unique-dominator"], out=tmp_path / "alone", runs=400)
-    assert data(tmp_path / "shared") == data(tmp_path / "alone")
+@pytest.mark.parametrize("kernel", [True, False])
+def test_a_new_policy_joins_the_error_curves_with_its_name_alone(tmp_path, monkeypatch, caplog, kernel):
+    class Slow(EGE):
+        """Another class than those that have a kernel."""
+
+    def fresh(*, n_arms, n_objectives, budget):
+        made = uniform(n_arms=n_arms, n_objectives=n_objectives, budget=budget)
+        made.__class__ = EGE if kernel else Slow
+        return made
+
+    monkeypatch.setitem(POLICIES, "fresh", fresh)
+    monkeypatch.setitem(ALGORITHMS, "fresh", Algorithm("fresh"))
+    result = reproduce(["unique-dominator"], out=tmp_path, runs=3)
+    table = [row for row in rows(tmp_path / "figures" / "unique-dominator.csv") if row["algorithm"] == "fresh"]
+    assert [row["runs"] for row in table] == ["3"] * 3
+    assert {row["engine"] for row in table} == {"compiled" if kernel else "reference"}
+    assert result.spent[0]["rounds"] > 0
+    looks = [one.drawn_as for one in ALGORITHMS.values() if one.scales == ("text", "drawn")]
+    assert len(set(looks)) == len(looks)
+    assert caplog.text == ""
+
+
+def test_a_new_policy_that_pulls_one_by_one_has_its_own_column_of_times(tmp_path, monkeypatch):
+    monkeypatch.setitem(POLICIES, "fresh", POLICIES["apt"])
+    monkeypatch.setitem(ALGORITHMS, "fresh", Algorithm("fresh"))
+    result = reproduce(["unique-dominator"], out=tmp_path, runs=3)
+    assert result.spent[0]["fresh"] > 0
+    assert "| fresh |" in (tmp_path / "reproduction.md").read_text()
+
+
+@pytest.mark.slow
+def test_two_at_once_are_killed_and_a_third_goes_on_and_ends_with_the_same_results(tmp_path, monkeypatch):
+    folder, runs, kept = tmp_path / "killed", 150, []
+    arguments = command("unique-dominator", "--runs", runs, "--out", folder)
+    processes = [subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for process, enough in zip(processes, (2, 24), strict=True):
+        while len(_pieces_if_any(folder)) < enough:
+            time.sleep(0.005)
+        process.kill()
+        kept.append(pieces(folder))
+    assert [process.communicate() and process.returncode for process in processes] == [-signal.SIGKILL] * 2
+    subprocess.run(arguments, check=True, capture_output=True)
+    for earlier, later in itertools.pairwise([*kept, pieces(folder)]):
+        assert earlier < later
+    monkeypatch.setattr(entries, "GRID", ALL_BUDGETS)
+    reproduce(["unique-dominator"], out=tmp_path / "alone", runs=runs)
+    assert data(folder) == data(tmp_path / "alone")
+
+
+def _pieces_if_any(folder):
+    try:
+        return pieces(folder) if (folder / "results.db").exists() else set()
+    except sqlite3.OperationalError:  # the file is there, and its table is not yet
+        return set()
 
 
 def test_what_shares_runs_with_a_larger_entry_is_written_again(tmp_path):
@@ -193,26 +239,33 @@ def test_what_shares_runs_with_a_larger_entry_is_written_again(tmp_path):
     }
 
 
-def test_the_page_shows_what_was_written_and_nothing_else(tmp_path):
+def test_the_page_shows_what_was_written_and_looks_at_the_claims_that_rest_on_it(tmp_path):
     reproduce(["gaps"], out=tmp_path, runs=3, seed=7)
-    reproduce(["best-arm"], out=tmp_path, runs=3, seed=7)
+    page = (tmp_path / "reproduction.md").read_text()
+    assert page.count("| not looked at |") == 9
+    result = reproduce(["best-arm"], out=tmp_path, runs=3, seed=7)
     page = (tmp_path / "reproduction.md").read_text()
     links = set(re.findall(r"\((figures/[^)]*)\)", page))
     assert links == {f"figures/{name}.{kind}" for name in ("gaps", "best-arm") for kind in ("png", "csv")}
     assert all((tmp_path / link).is_file() for link in links)
     assert "`paretopick paper best-arm --runs 3 --seed 7`" in page
+    assert page.count("| not looked at |") == 8
+    assert "- claim 4: `paretopick paper equal-gaps`" in page
+    assert [claim.number for claim in result.claims if claim.looked_at] == [9]
 
 
-def test_runs_of_another_seed_in_the_folder_are_mentioned(tmp_path, caplog):
-    reproduce(["best-arm"], out=tmp_path, runs=1, seed=1)
-    assert caplog.text == ""
-    reproduce(["gaps"], out=tmp_path, runs=1, seed=2)
-    assert "holds runs of seed 1 too, which are not on the page of seed 2" in caplog.text
+def test_what_was_asked_for_is_assessed_and_the_page_keeps_what_was_there(finished):
+    folder, before = finished
+    result = reproduce(["gaps"], out=folder, runs=6)
+    assert [claim.number for claim in before.claims if claim.looked_at] == [1, 2, 3, 8, 9]
+    assert not any(claim.looked_at for claim in result.claims)
+    assert (folder / "reproduction.md").read_text().count("| not looked at |") == 4
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on_and_loses_nothing(tmp_path):
-    command = [sys.executable, "-m", "paretopick", "paper", "equal-gaps", "--runs", "2000", "--out", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
+    arguments = command("equal-gaps", "--runs", 1000, "--out", tmp_path)
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
     database = tmp_path / "results.db"
     for line in process.stderr:
         if "c=1.0" in line:  # the second of the series of APE-FB starts
@@ -224,30 +277,38 @@ def test_ctrl_c_says_how_to_go_on_and_loses_nothing(tmp_path):
     assert err.endswith(f"interrupted; what is finished is kept in {database}: the same command goes on from there.\n")
     with contextlib.closing(sqlite3.connect(database)) as counts:
         kept = dict(counts.execute("SELECT policy, max(last_run) FROM pieces GROUP BY policy"))
-    assert kept == {"uniform": 2000, "ege-sr": 2000, "ege-sh": 2000, "ege-gg": 2000, "ape-fb": 2000}
+    assert kept == {"uniform": 1000, "ege-sr": 1000, "ege-sh": 1000, "ege-gg": 1000, "ape-fb": 1000}
 
 
 def test_without_the_sorting_networks_the_rest_is_there_and_it_says_so(tmp_path, monkeypatch):
     monkeypatch.delenv("PARETOPICK_SNW", raising=False)
-    command = [sys.executable, "-m", "paretopick", "paper", "snw-paper", "--out", str(tmp_path)]
-    refused = subprocess.run(command, capture_output=True, text=True)
-    assert refused.returncode == 2
-    assert "the sorting networks are not shipped with the package" in refused.stderr
+    with pytest.raises(MissingFile, match="the sorting networks are not shipped with the package"):
+        reproduce(["snw-paper"], out=tmp_path)
     assert not (tmp_path / "reproduction.md").exists()
-    result = reproduce(["instances", "bounds"], out=tmp_path, runs=1)
+    result = reproduce(["instances"], out=tmp_path, runs=1)
     assert result.skipped == ()
-    assert "snw-paper" not in (tmp_path / "figures" / "bounds.csv").read_text()
     assert len(rows(tmp_path / "figures" / "instances.csv")) == 10
+    assert result.claims[7].result == "cannot be decided"
+    assert "- snw-paper: its data file is not at hand" in (tmp_path / "reproduction.md").read_text()
+
+
+def test_the_bounds_leave_the_sorting_networks_out_if_they_are_not_at_hand(tmp_path, monkeypatch):
+    monkeypatch.delenv("PARETOPICK_SNW", raising=False)
+    ledger = a_ledger(tmp_path)
+    for series in CATALOGUE["bounds"].series(Results(ledger)):
+        ledger.add(series, counted(series, last=1, pulls=1), 1)
+    reproduce(["bounds"], out=tmp_path, runs=1)
+    assert {row["instance"] for row in rows(tmp_path / "figures" / "bounds.csv")} == {*MAIN, *MORE} - {"snw-paper"}
 
 
 def test_a_page_that_loses_the_sorting_networks_says_so(tmp_path, snw_path, monkeypatch):
     monkeypatch.delenv("PARETOPICK_SNW", raising=False)
     reproduce(["hypervolume-snw-paper"], out=tmp_path, runs=3, data=snw_path)
-    result = reproduce(["gaps"], out=tmp_path, runs=3)
+    result = reproduce(["instances"], out=tmp_path, runs=3)
     assert "hypervolume-snw-paper" in result.skipped
     page = (tmp_path / "reproduction.md").read_text()
-    assert "snw-paper, EGE-SR-k: its data file is not at hand" in page
     assert "figures/hypervolume-snw-paper.png" not in page
+    assert "snw-paper, EGE-SR-k: its data file is not at hand" in page
 
 
 def test_a_data_file_that_is_not_there_or_is_something_else_is_known_at_once(tmp_path):

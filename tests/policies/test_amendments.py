@@ -9,11 +9,11 @@ import paretopick as pp
 from support import oracle
 from support.policy_cases import CASES, make
 
-AMENDABLE = [case for case, (name, _) in CASES.items() if not name.startswith("ape")]
-ROUNDS = [case for case in AMENDABLE if not case.startswith("apt")]
-every_case = pytest.mark.parametrize("case", AMENDABLE)
-
 K, D, T = 6, 2, 90
+
+AMENDABLE = [case for case in CASES if make(case, K, D, T).amendable]
+ROUNDS = [case for case in AMENDABLE if not make(case, K, D, T).stepwise]
+every_case = pytest.mark.parametrize("case", AMENDABLE)
 
 
 def state(policy):

@@ -348,9 +348,9 @@ def test_an_interrupt_keeps_the_finished_runs(engine):
             raise KeyboardInterrupt
 
     with pytest.raises(pp.SimulationInterrupted) as stopped:
-        pp.simulate(EASY, "uniform", runs=64, rng=1, progress=stop, workers=1, engine=engine)
+        pp.simulate(EASY, "uniform", runs=1000, rng=1, progress=stop, workers=1, engine=engine)
     partial = stopped.value.partial
-    assert 10 <= partial.runs < 64
+    assert 10 <= partial.runs < 1000
     assert same(partial, pp.simulate(EASY, "uniform", runs=partial.runs, rng=1, engine=engine))
     assert isinstance(stopped.value, KeyboardInterrupt)
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
-from paretopick.simulation.kernels import fronts
+from paretopick.simulation.kernels import SOURCES, fronts
+from paretopick.simulation.kernels.vectors import kernel
 from paretopick.theory.gaps import optimal_and_gaps
 from support.inputs import random_points
 
 
-@njit
-def find(points, stride, n_objectives, n, n_leaving, front, optimal):
+@kernel
+def find(points, stride, n_objectives, n, n_leaving, front, optimal, sources=SOURCES):
     fronts.find_gaps(points, stride, n_objectives, n, n_leaving, front)
     for i in range(n):
         optimal[i] = fronts.is_optimal(points, stride, n_objectives, front, i)

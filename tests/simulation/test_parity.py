@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 import paretopick as pp
 from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import ABREAST, ABREAST_WITHOUT_GAPS, KERNELS, bandit_arrays, schedule_arrays, seed_key
+from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws import binomials
+from paretopick.simulation.kernels.draws.counters import Runs
 from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs
 from paretopick.simulation.kernels.ege import kernel as ege
 from paretopick.simulation.kernels.outcomes import Outcome
+from paretopick.simulation.kernels.vectors import kernel
 from paretopick.simulation.scores import unpacked
 from support.same_draws import followed
 
@@ -159,10 +161,10 @@ def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
         assert results == [followed(bandit, spec, 10_000, seed=8, run=run) for run in range(5)], (bandit, active, pulls)
 
 
-@njit
-def decide_few(slots, fronts, decision, n_objectives, n, n_leaving, one_round):
-    n_pivots = eight_fronts.find_pivots(slots.sums, slots.number, n_objectives, n, fronts)
-    decisions.decide_few(slots.sums, slots.number, n_objectives, n, n_leaving, one_round, n_pivots, fronts, decision)
+@kernel
+def decide_few(slots, cut, fronts, decision, sources=SOURCES):
+    n_pivots = eight_fronts.find_pivots(slots, cut.n, fronts)
+    return decisions.decide_few(slots, cut, n_pivots, fronts, decision)
 
 
 @pytest.mark.parametrize("one_round", [True, False])
@@ -171,14 +173,15 @@ def test_an_optimal_arm_in_a_tie_at_the_cut_of_several_rounds_makes_a_run_unclea
     points = np.array([[10.0, 0.0], [9.0, 1.0], [7.0, -3.0], [0.0, 10.0], [-3.0, 7.0]])
     assert pp.gaps(points).tolist() == [1.0, 1.0, 3.0, 3.0, 3.0]
     assert pp.gaps(points[:4]).tolist() == [1.0, 1.0, 3.0, 9.0]
-    noise = bandit_arrays(make_task(pp.Bandit(points, pp.Gaussian(std=0.0)), "uniform", budgets=5))
-    slots, fronts, decision = eight_runs.make_together(noise, 5)
-    slots.sums[:] = np.repeat(points.ravel(), 8)
-    slots.number[:] = np.repeat(np.arange(5), 8)
-    decide_few(slots, fronts, decision, 2, 5, 2, one_round)
-    assert decision.unclear.tolist() == [not one_round] * 8
-    assert decision.slot[:16].reshape(2, 8)[:, 0].tolist() == [4, 2]  # right if it is one round
-    assert not decision.optimal[:16].any()
+    bandit = bandit_arrays(make_task(pp.Bandit(points, pp.Gaussian(std=0.0)), "uniform", budgets=5))
+    memory = eight_runs.memory_of_eight_runs(bandit, 5)
+    memory.slots.sums[:] = np.repeat(points.ravel(), 8)
+    memory.slots.arm[:] = np.repeat(np.arange(5), 8)
+    cut = decisions.Cut(start=0, stop=1 if one_round else 2, n=5, n_leaving=2)
+    unclear = decide_few(memory.slots, cut, memory.fronts, memory.decision)
+    assert unclear == (0 if one_round else 0b11111111)
+    assert memory.decision.slot[:16].reshape(2, 8)[:, 0].tolist() == [4, 2]  # right if it is one round
+    assert not memory.decision.optimal[:2].any()
 
 
 @pytest.mark.parametrize("max_arms", [1, 3, 9])
@@ -195,7 +198,7 @@ def test_the_stop_of_ege_sr_k(noise, max_arms):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_runs_side_by_side_equal_runs_one_by_one(noise):
+def test_eight_runs_at_once_equal_one_run_after_the_other(noise):
     rng = np.random.default_rng(NOISES.index(noise))
     for i in range(20):
         bandit = random_bandit(rng, noise, max_arms=150)
@@ -203,11 +206,11 @@ def test_runs_side_by_side_equal_runs_one_by_one(noise):
         budget = smallest_budget(bandit, spec) + int(rng.integers(0, 6 * bandit.n_arms))
         task = make_task(bandit, spec, budgets=budget)
         schedule, columns = schedule_arrays(task.player(budget))
-        kernel = bandit_arrays(task, columns)
+        arrays = bandit_arrays(task, columns)
         outcomes = []
-        for together in (True, False):
+        for at_once in (True, False):
             outcome = Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
-            ege.run_ege(kernel, schedule, seed_key((1,)), 4, 17, ege.make_memory(kernel, eight_runs=together), outcome)
+            ege.run_ege(arrays, schedule, Runs(seed_key((1,)), 4, 17), ege.make_memory(arrays, eight_runs=at_once), outcome)
             outcomes.append(outcome)
         for mine, theirs in zip(*outcomes, strict=True):
             assert (mine == theirs).all(), (bandit, spec, budget)
@@ -264,7 +267,7 @@ def test_many_objectives():
                 assert results == [followed(bandit, policy, 170, seed=2, run=run) for run in range(3)]
 
 
-def test_more_arms_than_run_side_by_side():
+def test_more_arms_than_eight_runs_at_once_may_have():
     rng = np.random.default_rng(0)
     for noise in (pp.Gaussian(std=0.3), pp.Bernoulli()):
         bandit = pp.Bandit(rng.random((700, 2)), noise)

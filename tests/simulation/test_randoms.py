@@ -4,23 +4,23 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy import stats
 
 import paretopick as pp
 from paretopick.simulation import make_task
+from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws import binomials
 from paretopick.simulation.kernels.draws import counters as random_words
 from paretopick.simulation.kernels.draws import normals as random_normals
-from paretopick.simulation.kernels.vectors import lane_numbers, spread, store
+from paretopick.simulation.kernels.vectors import kernel, lane_numbers, spread, store
 from support.same_draws import Draws
 
 MASK = 2**64 - 1
 SEED = random_words.Key(np.uint64(0x0123456789ABCDEF), np.uint64(0xFEDCBA9876543210))
 
 
-@njit
-def fill_words(seed, run, first, out):
+@kernel
+def fill_words(seed, run, first, out, sources=SOURCES):
     """Words for counters from ``first`` on."""
     key = random_words.run_key(seed, run)
     start, middle = spread(key.start), spread(key.middle)
@@ -29,8 +29,8 @@ def fill_words(seed, run, first, out):
         store(out, i, random_words.words(start, middle, counters))
 
 
-@njit
-def fill_normals(seed, run, first, one, other):
+@kernel
+def fill_normals(seed, run, first, one, other, sources=SOURCES):
     """Pairs of normals for counters from ``first`` on."""
     key = random_words.run_key(seed, run)
     start, middle = spread(key.start), spread(key.middle)
@@ -204,14 +204,14 @@ def table_chances(tables: binomials.Tables, table: int) -> tuple[int, np.ndarray
     return int(tables.low[table]), chances
 
 
-@njit
-def look_up_many(tables, sample, out):
+@kernel
+def look_up_many(tables, sample, out, sources=SOURCES):
     for i in range(sample.size):
         out[i] = binomials.look_up(tables, 0, sample[i])
 
 
-@njit
-def invert_many(n, p, sample, out):
+@kernel
+def invert_many(n, p, sample, out, sources=SOURCES):
     for i in range(sample.size):
         out[i] = binomials.invert(n, p, sample[i])
 

@@ -78,7 +78,7 @@ def test_a_run_is_that_of_a_bandit_with_its_means(policy, noise, monkeypatch):
 
 
 @pytest.mark.parametrize("noise", ["cov per arm", "bernoulli"])
-def test_arms_too_many_to_run_side_by_side(noise, monkeypatch):
+def test_more_arms_than_eight_runs_at_once_may_have(noise, monkeypatch):
     monkeypatch.setattr(binomials, "MOST_CELLS", 0)
     rng = np.random.default_rng(0)
     for K, D, policy, budget in ((520, 2, "ege-sh", 6000), (30, 2, "apt", 200), (30, 2, "ape-fb-adapt", 100)):

@@ -11,7 +11,7 @@ postgresql = pytest.param("postgresql", marks=pytest.mark.slow)
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[PostgresServer]:
-    server = PostgresServer()
+    server = PostgresServer(durable=False)
     yield server
     server.remove()
 

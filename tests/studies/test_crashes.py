@@ -19,17 +19,19 @@ from support.twin import Twin, replayed_answer
 SUPPORT = Path(__file__).parents[1] / "support"
 
 
+@pytest.mark.slow
 def test_eight_workers_killed_again_and_again_complete_the_study(url, tmp_path):
     complete_under_fire(url, ("ege-sr", {}), tmp_path)
 
 
+@pytest.mark.slow
 def test_so_they_do_with_a_policy_that_decides_all_the_time(tmp_path):
     complete_under_fire(f"sqlite:///{tmp_path}/studies.db", ("apt", {"batch": 12}), tmp_path)
 
 
 def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
-    options = [str(i) for i in range(12)]
-    study = pp.Study.create("s", options=options, metrics={"x": "max", "y": "min"}, budget=400, policy=policy, storage=url)
+    options, budget = [str(i) for i in range(8)], 160
+    study = pp.Study.create("s", options=options, metrics={"x": "max", "y": "min"}, budget=budget, policy=policy, storage=url)
     promises = tmp_path / "promises"
     promises.mkdir()
     command = [sys.executable, str(SUPPORT / "kills.py"), url, "s", str(promises), "1", "0.05"]
@@ -38,9 +40,9 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
     assert outcome["codes"] == [0] * 8
 
     schedule = getattr(study.definition.new_policy(), "schedule", None)
-    asked_for = 400 if schedule is None else schedule.cost
+    asked_for = budget if schedule is None else schedule.cost
     events = study.events()
-    assert 400 - 12 < asked_for <= 400
+    assert budget - len(options) < asked_for <= budget
     assert study.done
     assert study.used == asked_for
     assert [event.position for event in events] == list(range(1, asked_for + 1))
@@ -49,7 +51,7 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
     told = {event.number: [event.number, options[event.arm], event.measured] for event in events}
     promised = [json.loads(line) for file in promises.iterdir() for line in file.read_text().splitlines() if line.endswith("]")]
     assert all(told[number] == [number, option, values] for number, option, values in promised)  # none lost
-    assert len(promised) > asked_for * 0.8
+    assert len(promised) > asked_for * 0.7
 
     replay = State(study.definition)
     replay.apply(events)
@@ -90,6 +92,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_what_was_told_before_a_kill_is_there_after_it(url):
     study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=10**6, storage=url)
     for _ in range(3):
@@ -140,6 +143,7 @@ print(json.dumps({"problem": problem, "told": told, "before": before, "used": ag
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_clear_error_and_the_study_goes_on_when_there_is_room(tmp_path):
     """A file system of six megabytes, in a name space of its own."""
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
@@ -178,6 +182,7 @@ print(json.dumps({"problem": problem, "told": told, "used": used, "after": pp.St
 """
 
 
+@pytest.mark.slow
 def test_a_write_that_the_system_refuses_loses_nothing(tmp_path):
     """Files may not grow beyond a limit, which the log of SQLite reaches in the middle of a tell."""
     command = [sys.executable, "-W", "error", "-c", LIMITED, str(tmp_path / "s.db")]
@@ -189,6 +194,7 @@ def test_a_write_that_the_system_refuses_loses_nothing(tmp_path):
     assert record["after"] == record["told"] + 1
 
 
+@pytest.mark.slow
 def test_a_server_that_vanishes_in_the_middle_of_tell(server):
     url = server.new_database()
     study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=100, storage=url)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import paretopick as pp
+from paretopick.metrics import Metric
 from paretopick.studies.definition import Definition, define
 
 GOOD = {"options": ["a", "b", "c"], "metrics": {"time": "min", "quality": "max"}, "budget": 30}
@@ -12,6 +13,37 @@ GOOD = {"options": ["a", "b", "c"], "metrics": {"time": "min", "quality": "max"}
 def test_a_definition_survives_json():
     definition = define(**GOOD | {"policy": ("apt", {"batch": np.int64(4)}), "exact": ["time"], "scale": {"quality": 2}})
     assert Definition.from_dict(json.loads(json.dumps(definition.to_dict()))) == definition
+
+
+STORED = {
+    "options": ["a", "b", "c"],
+    "settings": [{}, {}, {}],
+    "metrics": {"time": "min", "quality": "max"},
+    "exact": ["time"],
+    "budget": 30,
+    "policy": "apt",
+    "policy_options": {"batch": 4},
+    "scale": {"quality": 2.0},
+    "command": [],
+}
+"""As the first release wrote it."""
+
+
+@pytest.mark.parametrize(
+    "stored, given",
+    [
+        (STORED, {"policy": ("apt", {"batch": 4}), "exact": ["time"], "scale": {"quality": 2.0}}),
+        (STORED, {"policy": "apt:batch=4", "metrics": [Metric("time", "min", exact=True), Metric("quality", "max", width=2)]}),
+        (STORED | {"scale": "raw"}, {"policy": ("apt", {"batch": 4}), "exact": "time", "scale": "raw"}),
+        (STORED | {"scale": "noise", "exact": []}, {"policy": ("apt", {"batch": 4}), "metrics": "time:minimize,quality:maximum"}),
+    ],
+)
+def test_a_definition_of_the_release_before_is_equal_and_stays_as_it_was(stored, given):
+    read = Definition.from_dict(json.loads(json.dumps(stored)))
+    assert read == define(**GOOD | given)
+    assert not read.differences(define(**GOOD | given))
+    assert {key: read.to_dict()[key] for key in stored} == stored
+    assert list(read.to_dict()["metrics"]) == ["time", "quality"]
 
 
 def test_rounds_spend_all_of_the_budget_unless_told_otherwise():
@@ -59,7 +91,8 @@ def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
         ({"metrics": ["time"]}, "must say which metrics have which goals"),
         ({"metrics": {"time": "least"}}, "'time' has the goal 'least'"),
         ({"metrics": {"why": "min"}}, "'why' is a column that tables have already"),
-        ({"budget": 2}, "raise budget=2 to at least"),
+        ({"budget": 2}, "^ege-sr needs 3 measurements or more for 3 options; raise budget=2 to at least 3.$"),
+        ({"metrics": [Metric("time", "min", width=2.0)], "scale": "raw"}, "some have a width"),
         ({"budget": 2.5}, "not an int"),
         ({"budget": None}, "budget=None"),
         ({"policy": "ege-rs"}, "did you mean 'ege-"),

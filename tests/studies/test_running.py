@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import paretopick as pp
+from paretopick.cli.output import study_bar
+from paretopick.storage import open_storage
 from paretopick.studies import running
 from paretopick.studies.definition import define
 from paretopick.studies.running import create_or_open
@@ -39,6 +41,7 @@ def test_identify_in_memory(policy, workers):
     assert 48 < result.used <= 60
 
 
+@pytest.mark.slow
 def test_identify_with_processes(tmp_path):
     given = {"workers": 2, "processes": True, "storage": tmp_path / "s.db"}
     result = pp.identify(pid_and_option, [1, 2, 3], {"pid": "max", "x": "max"}, 30, **given)
@@ -50,6 +53,20 @@ def test_identify_with_processes(tmp_path):
 
 def pid_and_option(option: int) -> list[float]:
     return [os.getpid(), option]
+
+
+WITHOUT_DATABASE = """
+import sys, paretopick as pp
+result = pp.identify(lambda option: [option], [1, 2, 3], {"m": "max"}, 12)
+assert result.pareto == ("3",), result
+print([name for name in ("sqlalchemy", "alembic", "sqlite3") if name in sys.modules])
+"""
+
+
+@pytest.mark.slow
+def test_identify_in_memory_loads_no_database():
+    outcome = subprocess.run([sys.executable, "-c", WITHOUT_DATABASE], capture_output=True, text=True, check=True)
+    assert outcome.stdout == "[]\n"
 
 
 def test_options_reach_the_function_as_they_were_given():
@@ -152,6 +169,7 @@ class Fragile:
         return kill_oneself_sometimes(self.path)(option)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_by_what_it_measures_is_replaced(tmp_path):
     result = pp.identify(Fragile(str(tmp_path / "killed")), **GIVEN, workers=2, processes=True, retries=0)
     assert result.pareto == FRONT
@@ -164,6 +182,7 @@ def deadly(option):
     return measure(option)
 
 
+@pytest.mark.slow
 def test_an_option_that_kills_every_process_is_the_one_that_is_blamed():
     with pytest.raises(
         pp.MeasuringFailed, match="option 'c' failed 2 times in a row, the last time: BrokenProcessPool"
@@ -288,6 +307,7 @@ def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
     assert study.done
 
 
+@pytest.mark.slow
 def test_a_database_that_is_away_for_a_while_is_waited_for(server):
     url = server.new_database()
     study = create_or_open("s", define(**GIVEN), url)
@@ -332,12 +352,32 @@ def test_watch_is_told_of_every_measurement_and_every_failure():
     assert sentence == "measurement 4 of 'd' failed: OSError: gone"
 
 
+class Asked(pp.Study):
+    """Counts how often somebody wants to know how far it is."""
+
+    times = 0
+
+    def progress(self, **options):
+        self.times += 1
+        return super().progress(**options)
+
+
+def test_whoever_shows_progress_looks_at_the_clock_first(capsys):
+    storage = open_storage("sqlite://")
+    study = Asked(storage, storage.create("s", define(**GIVEN | {"budget": 2000}).to_dict()))
+    with study_bar(study) as watch:
+        assert pp.run_study(study, lambda todo: measure(todo.option), watch=watch).done
+    assert study.used > 1900
+    assert 1 <= study.times < 200
+    assert capsys.readouterr().err.startswith("round 1/3, 4 active, front: ")
+
+
 SLOW = """
 import sys, time, paretopick as pp
 
 def measure(option):
     open(option, "w").close()
-    time.sleep(1.5)
+    time.sleep(0.8)
     return [float(ord(option))]
 
 if __name__ == "__main__":
@@ -346,6 +386,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times, kind):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from paretopick.studies import state as state_module
 from paretopick.studies.state import ReplayNeeded, State
 from paretopick.studies.study import Study
 from support.eventful_studies import POLICIES, D, K, eventful, new_study
@@ -19,12 +20,14 @@ def saved(state: State) -> str:
 
 @every_policy
 @pytest.mark.parametrize("seed", range(5))
-def test_replay_equals_live(policy, seed):
+def test_replay_equals_live(policy, seed, monkeypatch):
     study = eventful(new_study(policy, seed), seed)
     events, live = study.events(), saved(study._state)
-    at_once = State(study.definition)
-    at_once.apply(events)
-    assert saved(at_once) == live
+    for few in (0, 2, state_module.FEW, 10**6):  # so many measurements at a time are applied one by one
+        monkeypatch.setattr(state_module, "FEW", few)
+        at_once = State(study.definition)
+        at_once.apply(events)
+        assert saved(at_once) == live
     one_by_one = State(study.definition)
     for event in events:
         one_by_one.apply([event])

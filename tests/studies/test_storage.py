@@ -420,11 +420,11 @@ def test_memory_is_an_address_each_time_anew(address, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-class Interrupted(list):
+class Interrupted(dict):
     """Whoever goes through it is interrupted after the first entry."""
 
-    def __iter__(self):
-        yield self[0]
+    def items(self):
+        yield next(iter(super().items()))
         raise KeyboardInterrupt
 
 
@@ -437,7 +437,7 @@ def test_ctrl_c_while_memory_publishes_leaves_nothing_behind():
     def interrupted() -> None:
         with storage.writing(study) as transaction:
             transaction.append([told(2), told(3)])
-            transaction.appended = Interrupted(transaction.appended)
+            transaction._by_number = Interrupted(transaction._by_number)
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()

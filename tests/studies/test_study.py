@@ -229,7 +229,7 @@ def test_a_retired_option_is_never_asked_again_and_not_in_the_answer(storage):
     result = study.result()
     assert result.pareto == ("b", "d")
     assert "'a' was retired: no longer made" in result.notes
-    assert "1 more made than asked for: kept, and counted if their options become due." in result.notes
+    assert "1 measurement more than asked for: kept, and counted if their options become due." in result.notes
     assert result.options[0].status == "retired"
     with pytest.raises(pp.InvalidInput, match="'a' was retired already: no longer made"):
         study.retire("a", "again")
@@ -273,7 +273,7 @@ def test_measurements_made_before_count(storage):
     numbers = study.add(before)
     assert numbers == list(range(1, 2 * per_option + 5))
     assert study.used == 2 * per_option  # two of each wait for the next round
-    assert "4 more made than asked for: kept, and counted if their options become due." in study.result().notes
+    assert "4 measurements more than asked for: kept, and counted if their options become due." in study.result().notes
     assert {todo.option for todo in study.ask(1000)} == {"c", "d"}
     asked = 2 * per_option
     for todo in study.ask(1000):
@@ -509,6 +509,31 @@ def test_results_before_the_end_say_what_is_known(storage):
     guess = study.result()
     assert guess.pareto == FRONT
     assert json.loads(json.dumps(guess.to_dict()))["pareto"] == list(FRONT)
+
+
+@pytest.mark.parametrize("policy", ["ege-sr", ("ege-sr-k", {"max_arms": 1}), ("apt", {"batch": 3})])
+def test_progress_is_a_part_of_the_status_at_any_time(storage, policy):
+    study = create(storage, policy=policy)
+
+    def look() -> None:
+        now, status = study.progress(guess=True), study.status()
+        assert now.best_guess == tuple(status["pareto"])
+        assert now == (
+            *(status[key] for key in ("used", "planned", "budget", "round", "rounds")),
+            *(len(status["active"]), status["due"], len(status["out"]), status["done"], now.best_guess),
+        )
+        assert study.progress() == now._replace(best_guess=None)
+
+    look()
+    study.ask(2, worker="another", lease=None)
+    while not study.done:
+        todos = study.ask(3) or study.ask(2, worker="another")
+        look()
+        for todo in todos:
+            study.tell(todo.number, measure(todo))
+    look()
+    study.retire("a", "gone")
+    look()
 
 
 def test_one_option_and_one_metric_are_a_study_too(storage):

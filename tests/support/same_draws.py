@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 import paretopick as pp
 from paretopick.policies.base import Policy
 from paretopick.policies.ege import EGE
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import bandit_arrays, seed_key
+from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws import counters
 from paretopick.simulation.kernels.draws import pulls as kernel_pulls
-from paretopick.simulation.kernels.vectors import spread
+from paretopick.simulation.kernels.vectors import kernel, spread
 from paretopick.simulation.tasks import Task
 
 
-@njit
-def draw_sums(noise, seed, run, column, pulls, before, slots):
+@kernel
+def draw_sums(bandit, seed, run, draw, slots, sources=SOURCES):
     """Adds the sums of new pulls of every arm to what the slots hold."""
     key = counters.run_key(seed, run)
-    for arm in range(noise.n_arms):
-        kernel_pulls.fill_slot(noise, slots, arm, arm, arm)
+    for arm in range(bandit.n_arms):
+        kernel_pulls.fill_slot(bandit, slots, arm, arm, arm)
     n_vectors = slots.stride // 8
-    lanes = noise.n_arms - (n_vectors - 1) * 8
-    start, middle = spread(key.start), spread(key.middle)
-    kernel_pulls.pull(noise, start, middle, column, pulls, before, n_vectors, lanes, slots)
+    n_lanes = bandit.n_arms - (n_vectors - 1) * 8
+    keys = counters.Key(spread(key.start), spread(key.middle))
+    kernel_pulls.pull(bandit, keys, draw, n_vectors, n_lanes, slots)
 
 
-@njit
-def draw_singles(noise, seed, run, arm, before, values, normals):
-    kernel_pulls.draw_ahead(noise, counters.run_key(seed, run), arm, before, values, normals)
+@kernel
+def draw_singles(bandit, seed, run, arm, before, values, normals, sources=SOURCES):
+    kernel_pulls.draw_ahead(bandit, counters.run_key(seed, run), arm, before, values, normals)
 
 
 class Draws:
@@ -39,24 +39,24 @@ class Draws:
     def __init__(self, task: Task, budget: int, seed: int) -> None:
         player = task.player(budget)
         self.columns = np.unique(np.array(player.schedule.pulls, dtype=np.int64)) if isinstance(player, EGE) else None
-        self.noise = bandit_arrays(task, self.columns)
+        self.bandit = bandit_arrays(task, self.columns)
         self.seed = seed_key((seed,))
 
     def sums(self, run: int, pulls: int, before: int) -> np.ndarray:
         """The sums ``(n_arms, n_objectives)`` of so many pulls of arms that had ``before``."""
-        noise = self.noise
-        slots = kernel_pulls.arms_in_a_row(noise.n_arms, noise.n_objectives, noise.kind)
+        bandit = self.bandit
+        slots = kernel_pulls.slots_of_one_run(bandit.n_arms, bandit.n_objectives, bandit.kind)
         slots.sums[:] = 0.0
         column = int(np.searchsorted(self.columns, pulls))
-        draw_sums(noise, self.seed, run, column, pulls, before, slots)
-        return slots.sums.reshape(noise.n_objectives, slots.stride)[:, : noise.n_arms].T
+        draw_sums(bandit, self.seed, run, kernel_pulls.Draw(pulls, before, column), slots)
+        return slots.sums.reshape(bandit.n_objectives, slots.stride)[:, : bandit.n_arms].T
 
     def single(self, run: int, arm: int, number: int) -> np.ndarray:
         """Pull ``number`` of an arm."""
-        noise = self.noise
-        values = np.zeros(noise.n_arms * noise.n_objectives * 8)
-        draw_singles(noise, self.seed, run, arm, number // 8 * 8, values, np.zeros((noise.n_objectives + 1) * 8))
-        return values.reshape(noise.n_arms, noise.n_objectives, 8)[arm, :, number % 8]
+        bandit = self.bandit
+        values = np.zeros(bandit.n_arms * bandit.n_objectives * 8)
+        draw_singles(bandit, self.seed, run, arm, number // 8 * 8, values, np.zeros((bandit.n_objectives + 1) * 8))
+        return values.reshape(bandit.n_arms, bandit.n_objectives, 8)[arm, :, number % 8]
 
 
 def follow(task: Task, budget: int, seed: int, run: int) -> Policy:

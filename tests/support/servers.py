@@ -23,9 +23,15 @@ def binaries() -> Path:
 
 
 class PostgresServer:
-    """A server that only this machine can reach, through a socket in its folder."""
+    """A server that only this machine can reach, through a socket in its folder.
 
-    def __init__(self) -> None:
+    Args:
+        durable: whether what it has stored survives a loss of power, too, as people run it; that takes most of the time. It
+            survives the end of the server in any case.
+    """
+
+    def __init__(self, *, durable: bool = True) -> None:
+        self._fsync = "on" if durable else "off"
         self.folder = Path(tempfile.mkdtemp(prefix="pp-pg-"))
         self._user = {}
         if getpass.getuser() == "root" or os.geteuid() == 0:  # which PostgreSQL refuses to run as
@@ -41,7 +47,9 @@ class PostgresServer:
         return self.folder / "data"
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c max_connections=60"
+        options = (
+            f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c max_connections=60 -c fsync={self._fsync}"
+        )
         self._run("pg_ctl", "-D", str(self.data), "-l", str(self.folder / "log"), "-w", "-o", options, "start")
 
     def stop(self) -> None:

@@ -87,13 +87,15 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
     """Yields what shows where a study stands, and a sentence if something went wrong; a line per round without a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        latest, said = 0, 0.0
+        latest, looked = 0, 0.0
 
         def tell(_: Study, sentence: str) -> None:
-            nonlocal latest, said
-            if time.monotonic() - said > 0.5 and (now := study.progress(guess=True)).round != latest:
-                print(standing(now), file=sys.stderr, flush=True)
-                latest, said = now.round, time.monotonic()
+            nonlocal latest, looked
+            if time.monotonic() - looked > 0.5:  # a policy without rounds may begin one with every measurement
+                now, looked = study.progress(guess=True), time.monotonic()
+                if now.round != latest:
+                    print(standing(now), file=sys.stderr, flush=True)
+                    latest = now.round
             if sentence:
                 print(sentence, file=sys.stderr, flush=True)
 

@@ -54,10 +54,10 @@ def order(results: Results, names: Names) -> Claim:
         "Pareto sets.",
         (
             Part("in all experiments, UA is outperformed by both EGE-SR and EGE-SH", compared(main, "outperforms")),
-            Part("*largely* outperformed, in *all* experiments", compared(main, "largely outperforms")),
-            Part("with *no clear ordering* between EGE-SR and EGE-SH", _no_order(results, main)),
-            Part("*particularly* with many arms", _particularly(results, main, "arms")),
-            Part("*particularly* for complex Pareto sets", _particularly(results, main, "optimal arms")),
+            Part('"largely" outperformed, in "all" experiments', compared(main, "largely outperforms")),
+            Part('with "no clear ordering" between EGE-SR and EGE-SH', _no_order(results, main)),
+            Part('"particularly" with many arms', _particularly(results, main, "arms")),
+            Part('"particularly" for complex Pareto sets', _particularly(results, main, "optimal arms")),
             Part("so it is in Experiments 5, 6 and 8 of the appendix", compared(more, "largely outperforms"), counts=False),
         ),
         remark="The experiments are those of Section 6, with both readings of COV-BOOST. Of Experiment 7 the paper "
@@ -68,12 +68,14 @@ def order(results: Results, names: Names) -> Claim:
 def _no_order(results: Results, names: Names) -> tuple[Finding, ...]:
     """Each of the two must outperform the other somewhere."""
     winners: dict[str, list[str]] = {EGE_SR.label: [], EGE_SH.label: []}
-    for name in names:
-        first, second = results.final(name, EGE_SR), results.final(name, EGE_SH)
+    pairs = {name: (results.final(name, EGE_SR), results.final(name, EGE_SH)) for name in names}
+    for name, (first, second) in pairs.items():
         if first and second and (result := outperforms(first, second)) != OPEN:
             winners[EGE_SR.label if result == HOLDS else EGE_SH.label].append(name)
     if set(names) != set(MAIN) and not all(winners.values()):
         return ()
+    if not any(map(all, pairs.values())):
+        return (missing("EGE-SR and EGE-SH", results),)
     text = "; ".join(f"{label} outperforms the other on {', '.join(several) or 'none'}" for label, several in winners.items())
     everywhere = any(len(several) == len(MAIN) for several in winners.values())
     return (Finding(text, HOLDS if all(winners.values()) else FAILS if everywhere else OPEN),)
@@ -106,8 +108,8 @@ def oracle(results: Results, names: Names) -> Claim:
     for scale, words in scales.items():
         counts = scale == "drawn"
         good = tuple(_competes(results, name, scale) for name in names)
-        parts.append(Part(f"{words}: APE-FB with c = 1 is a *good competitor* to EGE", good, counts))
-        fragile = f"{words}: it is *not robust*: on some instance c = 1 largely outperforms c = 1/10 or c = 10"
+        parts.append(Part(f'{words}: APE-FB with c = 1 is a "good competitor" to EGE', good, counts))
+        fragile = f'{words}: it is "not robust": on some instance c = 1 largely outperforms c = 1/10 or c = 10'
         parts.append(Part(fragile, _not_robust(results, names, scale), counts))
     return Claim(
         2,
@@ -126,8 +128,8 @@ def _competes(results: Results, name: str, scale: Scale) -> Finding:
     if not ours or not first or not second:
         return missing(f"{name}, APE-FB and EGE", results, name)
     worse = max(first, second, key=lambda point: float(point.curve.rate[0]))
-    text = f"{name}: APE-FB {shown(ours)}, EGE-SR {shown(first)}, EGE-SH {shown(second)}"
-    return Finding(f"{text}, odds of the worse lower by {factor_between(worse, ours):.2f}", competes(ours, worse))
+    text = f"{name}: EGE-SR {shown(first)}, EGE-SH {shown(second)}, APE-FB {shown(ours)}"
+    return Finding(f"{text}, odds {factor_between(worse, ours):.2f} times those of the worse", competes(ours, worse))
 
 
 def _not_robust(results: Results, names: Names, scale: Scale) -> tuple[Finding, ...]:
@@ -154,9 +156,9 @@ def adaptive(results: Results, names: Names) -> Claim:
         "Section 6, Results",
         "Our proposed heuristic that estimates the complexity online fails dramatically.",
         (
-            Part("as published, it *fails*: it is wrong more often than right", _points_wrong(results, names)),
+            Part('as published, it "fails": it is wrong more often than right', _points_wrong(results, names)),
             Part(
-                "*dramatically*: even UA largely outperforms it",
+                '"dramatically": even UA largely outperforms it',
                 tuple(finding(results, name, UNIFORM, "largely outperforms", ADAPT_PUBLISHED) for name in names),
             ),
             Part(
@@ -194,8 +196,8 @@ def equal_gaps(results: Results, names: Names) -> Claim:
         "outperformed by Uniform allocation but both are largely outperformed by EGE-SR and APE-FB.",
         (
             Part("EGE-SH is outperformed by UA", compared(UNIFORM, "outperforms", EGE_SH)),
-            Part("*slightly* outperformed", compared(UNIFORM, "slightly outperforms", EGE_SH)),
-            Part("both are *largely* outperformed by EGE-SR", compared(EGE_SR, "largely outperforms", UNIFORM, EGE_SH)),
+            Part('"slightly" outperformed', compared(UNIFORM, "slightly outperforms", EGE_SH)),
+            Part('both are "largely" outperformed by EGE-SR', compared(EGE_SR, "largely outperforms", UNIFORM, EGE_SH)),
             Part(
                 "and by APE-FB (with 9 c, c = 1, as the paper's curves)",
                 compared(APE_FB["drawn"]["1"], "largely outperforms", UNIFORM, EGE_SH),
@@ -213,13 +215,13 @@ def best_arm(results: Results, names: Names) -> Claim:
     """Uniform allocation against Sequential Halving in one objective (claim 9)."""
     better: dict[str, tuple[Finding, ...]] = {}
     slightly: dict[str, tuple[Finding, ...]] = {}
-    both: dict[int, list[Result]] = {}
+    both: dict[int, list[Finding]] = {}
     for best in ("first", "last") if names else ():
         pairs = _by_budget(results, best)
         better[best] = tuple(_at_budget(results, budget, pair, outperforms) for budget, pair in pairs.items())
         slightly[best] = tuple(_at_budget(results, budget, pair, slightly_outperforms) for budget, pair in pairs.items())
         for budget, found in zip(pairs, better[best], strict=True):
-            both.setdefault(budget, []).append(found.result)
+            both.setdefault(budget, []).append(found)
     first, last = "if the best arm stands first, as in the paper", "if the best arm stands last"
     return Claim(
         9,
@@ -230,8 +232,8 @@ def best_arm(results: Results, names: Names) -> Claim:
         (
             Part(f"UA outperforms EGE-SH at every budget {first}, where ties at a cut keep it", better.get("first", ())),
             Part(f"UA outperforms EGE-SH at every budget {last}, where they do not", better.get("last", ())),
-            Part(f"*slightly*, at every budget {first}", slightly.get("first", ())),
-            Part(f"*slightly*, at every budget {last}", slightly.get("last", ())),
+            Part(f'"slightly", at every budget {first}', slightly.get("first", ())),
+            Part(f'"slightly", at every budget {last}', slightly.get("last", ())),
             Part("UA outperforms from some budget on, wherever the best arm stands", _from_some_budget_on(both), counts=False),
         ),
         remark="Ties matter here. Whoever shares the best mean in the end is returned, by both policies, and that is an error; "
@@ -252,17 +254,18 @@ def _at_budget(
     a, b = pair
     if a is None or b is None:
         return missing(f"T = {budget}", results)
-    text = f"T = {budget}: UA {shown(a)}, EGE-SH {shown(b)}, odds differ by {factor_between(a, b):.2f}"
+    text = f"T = {budget}: UA {shown(a)}, EGE-SH {shown(b)}, odds {factor_between(a, b):.2f} times as high"
     return Finding(text, compare(a, b))
 
 
-def _from_some_budget_on(found: Mapping[int, Sequence[Result]]) -> tuple[Finding, ...]:
+def _from_some_budget_on(found: Mapping[int, Sequence[Finding]]) -> tuple[Finding, ...]:
     """The last budget must be decided; from which one on it stays so is said."""
     if not found:
         return ()
-    both, largest = {budget: all_of(several) for budget, several in found.items()}, max(found)
+    both, largest = {budget: all_of(one.result for one in several) for budget, several in found.items()}, max(found)
     if both[largest] != HOLDS:
-        return (Finding(f"not at T = {largest}, the largest", both[largest]),)
+        run = all(one.run for one in found[largest])
+        return (Finding(f"not at T = {largest}, the largest", both[largest], run),)
     start = max([0, *(budget for budget, result in both.items() if result != HOLDS)])
     return (Finding(f"at all budgets above T = {start}", HOLDS),)
 

@@ -58,14 +58,14 @@ def relaxed(results: Results, names: Sequence[str]) -> Claim:
     return Claim(
         5,
         "Appendix G.2.1",
-        "We observe that the loss (the probability of error of EGE-SR-k) decreases exponentially fast with the budget. [...] We "
-        "remark that the smaller k the smaller the loss [...]. We also note that for k = |S*|, the loss can be smaller than "
-        "when k > |S*|. [...] Finally, note that the expected loss of PSI-k is the same as PSI for any k > |S*|.",
+        "We observe (Fig. 17 and Fig. 18) that the loss (the probability of error of EGE-SR-k) decreases exponentially fast with "
+        "the budget. [...] We remark that the smaller k the smaller the loss [...]. We also note that for k = |S*|, the loss can "
+        "be smaller than when k > |S*|. [...] Finally, note that the expected loss of PSI-k is the same as PSI for any k > |S*|.",
         (
             Part("the loss decreases with the budget", tuple(falls)),
-            Part("*exponentially fast*", tuple(fast)),
+            Part('"exponentially fast"', tuple(fast)),
             Part("the smaller k the smaller the loss, up to |S*|", tuple(smaller)),
-            Part("for k = |S*| the loss *can* be smaller than beyond", _some(at_size, complete=both)),
+            Part('for k = |S*| the loss "can" be smaller than beyond', _some(at_size, complete=both)),
             Part("beyond |S*| the loss is the same for any k", tuple(beyond)),
         ),
         remark="The noise of the sorting networks is our guess, and with it how fast their losses fall.",
@@ -156,7 +156,7 @@ def hypervolume(results: Results, names: Sequence[str]) -> Claim:
         "We observe on Fig. 19 that the estimated value of E[alpha_HV] is nearly 0.85 for k = 1 and it naturally increases with "
         "k. In Fig. 20, for k = 1, the arm returned by EGE-SR-k covers nearly half of the region dominated by the Pareto set.",
         (
-            Part("for k = 1 the fraction is *nearly* 0.85, and nearly half", tuple(near)),
+            Part('for k = 1 the fraction is "nearly" 0.85, and nearly half', tuple(near)),
             Part("it increases with k", tuple(grows)),
         ),
     )
@@ -185,7 +185,7 @@ def runtime(results: Results, names: Sequence[str]) -> Claim:
         "Appendix G.1",
         "We observe that both algorithms can be used for applications on large scale datasets with a reasonable runtime.",
         (
-            Part("*reasonable*: a run at the largest K takes less than a second", tuple(quick)),
+            Part('"reasonable": a run at the largest K takes less than a second', tuple(quick)),
             Part(
                 "time grows no faster than the paper's count of operations, R K^2 D, with K rounds", tuple(growth), counts=False
             ),

@@ -188,8 +188,8 @@ def finding(results: Results, name: str, one: Algorithm, how: Comparison, other:
     a, b = results.final(name, one), results.final(name, other)
     if a is None or b is None:
         return missing(f"{name}, {one.full_label} and {other.full_label}", results, name)
-    text = f"{name}: {one.full_label} {shown(a)}, {other.full_label} {shown(b)}, odds differ by {factor_between(a, b):.2f}"
-    return Finding(text, COMPARE[how](a, b))
+    text = f"{name}: {one.full_label} {shown(a)}, {other.full_label} {shown(b)}"
+    return Finding(f"{text}, odds {factor_between(a, b):.2f} times as high", COMPARE[how](a, b))
 
 
 def factor_between(a: Point, b: Point) -> float:
@@ -227,6 +227,8 @@ def exponentially(points: Sequence[Point]) -> tuple[float, float, Result]:
     losses = np.array([int(point.curve.relaxed_losses[0]) for point in points], dtype=np.float64)
     runs = np.array([point.runs for point in points], dtype=np.float64)
     budgets = np.array([point.budget for point in points], dtype=np.float64)
+    if losses[-1] / runs[-1] >= losses[0] / runs[0]:
+        return math.inf, math.inf, FAILS
     straight, power = (_deviance(x, losses, runs) for x in (budgets / budgets[-1], np.log(budgets / budgets[-1])))
     return straight, power, HOLDS if power - straight > BETTER_FIT else FAILS if straight - power > BETTER_FIT else OPEN
 

@@ -54,6 +54,8 @@ def write_entry(entry: Entry, results: Results, folder: Path) -> list[Path]:
     with plots.look():
         figure = entry.draw(results)
         if figure is not None:
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # laid out once, and not twice for each of its files
             files += plots.save(figure, folder, entry.name)
     return [*files, write_whole(csv_of(entry, folder), data_of(entry, results))]
 
@@ -69,7 +71,7 @@ def page_of(entries: Iterable[Entry], results: Results, claims: Sequence[Claim],
     printed = CATALOGUE["printed"]
     if printed in shown:
         parts += [f"## {printed.title}\n", _table(_rounded(printed.rows(results))), f"{PRINTED_NOTE}{_link(printed)}\n"]
-    parts += ["## Claim by claim\n", *map(_claim, (claim for claim in claims if claim.looked_at))]
+    parts += ["## Claim by claim\n", *map(_claim, (claim for claim in claims if claim.parts))]
     parts += [_not_looked_at(claims)]
     parts += ["## Figures\n", FIGURES_NOTE, *(_figure(entry, results) for entry in shown if entry.draws)]
     parts += ["## Tables\n", *(_data(entry, results) for entry in shown if not entry.draws and entry.name != "printed")]
@@ -104,7 +106,7 @@ def _claim(claim: Claim) -> str:
 
 def _not_looked_at(claims: Iterable[Claim]) -> str:
     """Which claims rest on other figures than those shown, and what to ask for."""
-    lines = [f"- claim {claim.number}: `paretopick paper {' '.join(claim.left_out)}`" for claim in claims if not claim.looked_at]
+    lines = [f"- claim {claim.number}: `paretopick paper {' '.join(claim.left_out)}`" for claim in claims if not claim.parts]
     return "Not looked at, since they rest on other figures and tables:\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 

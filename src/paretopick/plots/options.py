@@ -43,7 +43,7 @@ class Options:
     @classmethod
     def of(cls, result: ParetoResult, metrics: Sequence[str]) -> Options:
         """Returns the options of a result in some of its metrics."""
-        kinds = {verdict.option: kind_of(verdict, result) for verdict in result.options}
+        kinds = {row.option: kind_of(row, result) for row in result.options}
         ranks = {name: rank for rank, name in enumerate(KINDS)}
         rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(row.probability or 0.0)))
         means = _table([row.means for row in rows], metrics)
@@ -69,7 +69,7 @@ class Options:
         return (f"Not measured: {several(self.unmeasured)}.",) if self.unmeasured else ()
 
     @property
-    def n_candidates(self) -> int:
+    def n_possible(self) -> int:
         """How many, the first ones, are Pareto-optimal or undecided, and not as good as certainly dominated."""
         return sum(
             kind in ("pareto", "guess") or (kind == "undecided" and not chance < HARDLY)
@@ -78,20 +78,20 @@ class Options:
 
     def n_named(self, most: int) -> int:
         """Returns how many are named, the first ones: all if there is room, or else those that may be Pareto-optimal."""
-        return len(self.names) if len(self.names) <= most else min(most, self.n_candidates)
+        return len(self.names) if len(self.names) <= most else min(most, self.n_possible)
 
     def unnamed_note(self, n_named: int) -> tuple[str, ...]:
         """Returns who has no name in the picture."""
         if n_named == len(self.names):
             return ()
-        if n_named == self.n_candidates:
+        if n_named == self.n_possible:
             return (f"Named are the {n_named} options that are or may well be Pareto-optimal.",)
-        return (f"Named are {n_named} of the {self.n_candidates} options that are or may well be Pareto-optimal.",)
+        return (f"Named are {n_named} of the {self.n_possible} options that are or may well be Pareto-optimal.",)
 
 
-def kind_of(verdict: OptionResult, result: ParetoResult) -> str:
+def kind_of(row: OptionResult, result: ParetoResult) -> str:
     """Returns the kind of an option: its status, or that it is undecided and yet in the best guess."""
-    return "guess" if verdict.status == "undecided" and verdict.option in result.pareto else verdict.status
+    return "guess" if row.status == "undecided" and row.option in result.pareto else row.status
 
 
 def limits(means: FloatArray, reach: FloatArray) -> Limits:

@@ -19,24 +19,24 @@ COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
 MARKERS = "osD^vP"
 
 
-def plan_of(made: Plan) -> Figure:
+def plan_of(planned: Plan) -> Figure:
     """Returns the picture of a plan; of a pilot, also the error in the easiest and the hardest quarter of what it leaves open."""
     lines = [
         _line(curve, label, COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)])
-        for i, (curve, label) in enumerate(zip(made.curves, made.labels, strict=True))
+        for i, (curve, label) in enumerate(zip(planned.curves, planned.labels, strict=True))
     ]
     beside = []
-    if made.if_right is not None:
-        label = made.labels[made.best]
+    if planned.if_right is not None:
+        label = planned.labels[planned.best]
         beside = [
-            _line(made.quarters[0], f"{label}, easiest quarter", GREY),
-            _line(made.quarters[-1], f"{label}, hardest quarter", BLACK),
-            _line(made.if_right, f"{label}, if the pilot is right", COLOURS[made.best % len(COLOURS)]),
+            _line(planned.quarters[0], f"{label}, easiest quarter", GREY),
+            _line(planned.quarters[-1], f"{label}, hardest quarter", BLACK),
+            _line(planned.if_right, f"{label}, if the pilot is right", COLOURS[planned.best % len(COLOURS)]),
         ]
-    found = made.recommendation
+    found = planned.recommendation
     with look():
         figure, (axes,) = new_figure(size=(6.8, 4.6))
-        plan(axes, lines, target=made.target, chosen=None if found is None else (found.budget, found.rate), truth=beside)
+        plan(axes, lines, target=planned.target, chosen=None if found is None else (found.budget, found.rate), truth=beside)
     return figure
 
 

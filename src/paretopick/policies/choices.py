@@ -149,7 +149,8 @@ def check_policy(given: Any) -> PolicyChoice:
     if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], Mapping):
         return PolicyChoice(*given)
     raise InvalidInput(
-        f'policy={given!r} is neither a name nor a name with options; write for instance "apt" or ("apt", {{"batch": 8}}).'
+        f'policy={given!r} is neither a name nor a name with options; write for instance "apt" or ("apt", {{"batch": 8}}); '
+        "several go into a list."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -157,14 +158,10 @@ class ErrorCurve:
             method: ``"wilson"`` is close to the level on average, ``"clopper-pearson"`` never below it.
             of: the errors, or the PSI-k losses.
         """
-        from scipy.stats import binomtest
-
         level = check_real(level, "level", above=0.0, below=1.0)
         check_choice(method, ("wilson", "clopper-pearson"), "method")
         counts = self._total(check_choice(of, ("errors", "relaxed_losses"), "count with an interval"))
-        scipy_name: Literal["wilson", "exact"] = "wilson" if method == "wilson" else "exact"
-        limits = [binomtest(int(n), self.runs).proportion_ci(level, method=scipy_name) for n in counts]
-        return np.array([(limit.low, limit.high) for limit in limits])
+        return np.array([_limits(int(n), self.runs, level, "wilson" if method == "wilson" else "exact") for n in counts])
 
     def precision(self, level: float = 0.95) -> FloatArray:
         """Returns the half-width of the interval of the error rate relative to the rate, per budget; infinite without errors."""
@@ -280,3 +277,12 @@ def _joined(spans: tuple[Span, ...]) -> tuple[Span, ...]:
         else:
             joined.append(span)
     return tuple(joined)
+
+
+@lru_cache(maxsize=1 << 14)
+def _limits(count: int, of: int, level: float, method: Literal["wilson", "exact"]) -> tuple[float, float]:
+    """The confidence interval of a rate; kept, since figures, tables and findings ask for the same ones."""
+    from scipy.stats import binomtest
+
+    limits = binomtest(count, of).proportion_ci(level, method=method)
+    return float(limits.low), float(limits.high)

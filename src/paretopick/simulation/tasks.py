@@ -146,7 +146,7 @@ def check_exact(player: Policy, scale: FloatArray | None) -> None:
     if scale is not None and has_exact(scale) and not player.amendable:
         raise InvalidInput(
             f"scale={scale.tolist()} says that objective {int(scale.argmin())} is without noise, and "
-            f"{player.name or 'this policy'} knows no such objectives; {', '.join(policies_with('amendable'))} do."
+            f"{player.name or 'this policy'} knows no such objectives; these do: {', '.join(policies_with('amendable'))}."
         )
 
 

@@ -35,7 +35,7 @@ class _Kept:
         self.turn = threading.Lock()
         self.log: list[Event] = []
         """All events; those beyond ``now.n_events`` were never published."""
-        self.places: dict[int | None, tuple[int, ...]] = {}
+        self.places: dict[int, tuple[int, ...]] = {}
         """By number of a measurement, where its events are in the log."""
         self.now = _Moment()
 
@@ -110,8 +110,8 @@ class MemoryTransaction:
         """The leases, if this has changed any."""
         self.now = time.time()
         self.appended: list[Event] = []
-        self._by_number: dict[int | None, list[Event]] = {}
-        """The same."""
+        self._by_number: dict[int, list[Event]] = {}
+        """Those of them that are about a measurement."""
 
     def events(self, *, after: int = 0, number: int | None = None, kind: str | None = None) -> list[Event]:
         """Returns events in their order, as copies that may be changed."""
@@ -124,12 +124,14 @@ class MemoryTransaction:
     def append(self, new: Iterable[Event]) -> None:
         """Adds events to the log, at their positions and with the time."""
         for event in new:
-            if event.kind == "told" and any(other.kind == "told" for other in self._events_of(event.number)):
-                raise StorageFailed(f"measurement {event.number} is told twice, and must be unique.")
+            number = event.number
+            if event.kind == "told" and number is not None and any(other.kind == "told" for other in self._events_of(number)):
+                raise StorageFailed(f"measurement {number} is told twice, and must be unique.")
             self.n_events += 1
             added = _copied(event, position=self.n_events, at=self.now)
             self.appended.append(added)
-            self._by_number.setdefault(added.number, []).append(added)
+            if number is not None:
+                self._by_number.setdefault(number, []).append(added)
 
     def new_numbers(self, n: int) -> range:
         """Returns numbers for new measurements, which nobody else gets."""
@@ -177,9 +179,9 @@ class MemoryTransaction:
         """Lets everybody see what this has done."""
         kept, before = self._kept, self._before.n_events
         kept.log[before:] = self.appended
-        for event in self.appended:
-            places = kept.places.get(event.number, ())
-            kept.places[event.number] = (*(place for place in places if place < before), event.position - 1)
+        for number, events in self._by_number.items():
+            places = [place for place in kept.places.get(number, ()) if place < before]
+            kept.places[number] = (*places, *(event.position - 1 for event in events))
         kept.now = _Moment(self.n_events, self.next_number, self._leases, self._checkpoint)
 
     def _own_leases(self) -> dict[int, Lease]:
@@ -188,7 +190,7 @@ class MemoryTransaction:
             self._leases = self._changes = dict(self._leases)
         return self._changes
 
-    def _events_of(self, number: int | None) -> list[Event]:
+    def _events_of(self, number: int) -> list[Event]:
         """Events of a measurement. Places may be those of a transaction that was interrupted: they are not believed."""
         log, end = self._kept.log, self._before.n_events
         found = [log[place] for place in self._kept.places.get(number, ()) if place < end]

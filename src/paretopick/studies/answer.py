@@ -1,4 +1,4 @@
-"""Judging: from the state of a study to what it says about its options."""
+"""The answer of a study: from its state to what it says about its options."""
 
 from __future__ import annotations
 
@@ -144,7 +144,8 @@ def _notes(state: State) -> Iterable[str]:
             if count == 0 and state.definition.options.index(name) not in state.retired:
                 yield f"{name!r} has no measurement left; what was decided about it stands."
     if state.kept:
-        yield f"{state.kept} more made than asked for: kept, and counted if their options become due."
+        plural = "measurements" if state.kept > 1 else "measurement"
+        yield f"{state.kept} {plural} more than asked for: kept, and counted if their options become due."
     if state.failed:
         yield f"{counted(state.failed, 'attempt')} to measure failed."
     noise = state.noise()

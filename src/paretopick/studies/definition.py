@@ -62,7 +62,7 @@ class Definition:
             "budget": self.budget,
             "policy": self.policy,
             "policy_options": dict(self.policy_options),
-            "scale": self.scale,
+            "scale": self.scale if isinstance(self.scale, str) else dict(self.scale),
             "command": list(self.command),
             "shell": self.shell,
             "timeout": self.timeout,
@@ -97,7 +97,7 @@ class Definition:
         """What values are multiplied by to make larger better."""
         return signs_of(self.metrics)
 
-    @property
+    @cached_property
     def exact(self) -> tuple[str, ...]:
         """The names of the metrics without noise."""
         return tuple(metric.name for metric in self.metrics if metric.exact)
@@ -107,7 +107,7 @@ class Definition:
         """For each metric, whether it is without noise."""
         return [metric.exact for metric in self.metrics]
 
-    @property
+    @cached_property
     def scale(self) -> Scale:
         """What metrics are divided by, as ``define`` takes it: "noise", "raw", or a width for each that is not exact."""
         widths = {metric.name: metric.width for metric in self.metrics if metric.width is not None}

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paretopick._arrays import check_budget, check_real
 from paretopick.errors import AlreadyTold, InvalidInput, NotDue
 from paretopick.events import Event, Lease
 from paretopick.policies import policies_with
+from paretopick.storage import Transaction
 from paretopick.studies.state import State
-
-if TYPE_CHECKING:
-    from paretopick.storage import Transaction
-
 
 Rows = Sequence[tuple[int, Sequence[float]]]
 """Options and values of measurements that nobody asked for."""

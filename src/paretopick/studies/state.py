@@ -148,25 +148,36 @@ class State:
 
     def _told(self, events: Sequence[Event]) -> None:
         """Measurements, as many at a time as the open round can take; few are quicker one by one."""
-        if len(events) <= FEW:
-            for event in events:
-                due = self.policy.due
-                if self._note_or_keep(event, fits=bool(due[_known(event.arm)])):
-                    self._count_one(_known(event.arm), event.measured or (), closes=int(due.sum()) == 1)
-                self._use_kept()
-            return
-        arms = np.array([event.arm for event in events], dtype=np.int64)
-        values = np.array([event.measured for event in events], dtype=np.float64)
         start = 0
         while start < len(events):
             due = self.policy.due
-            part = slice(start, start + (int(due.sum()) or len(events)))
-            fits = _fits(arms[part], due)
-            for event, fit in zip(events[part], fits.tolist(), strict=True):
-                self._note_or_keep(event, fits=fit)
-            self._count(arms[part][fits], values[part][fits], closes=int(due.sum()) == int(fits.sum()))
-            self._use_kept()
-            start = part.stop
+            part = events[start : start + (int(due.sum()) or len(events))]
+            if len(part) > FEW:
+                self._told_at_once(part, due)
+            else:
+                for event in part:
+                    self._told_one(event)
+            start += len(part)
+
+    def _told_at_once(self, events: Sequence[Event], due: IntArray) -> None:
+        """Measurements after which the open round may be full, and not before."""
+        arms = np.array([event.arm for event in events], dtype=np.int64)
+        fits = _fits(arms, due)
+        for event, fit in zip(events, fits.tolist(), strict=True):
+            self._note_or_keep(event, fits=fit)
+        if fits.any():
+            values = np.array([event.measured for event in events], dtype=np.float64)[fits]
+            self._tally(arms[fits], values)
+            if fits.sum() == due.sum():
+                self._rescale()
+            self.policy.tell(arms[fits], values * self.definition.signs)
+        self._use_kept()
+
+    def _told_one(self, event: Event) -> None:
+        arm = _known(event.arm)
+        if self._note_or_keep(event, fits=bool(self.policy.due[arm])):
+            self._count(arm, event.measured or ())
+        self._use_kept()
 
     def _note_or_keep(self, event: Event, *, fits: bool) -> bool:
         """A measurement is about to count, or waits until its option is due."""
@@ -234,19 +245,18 @@ class State:
             if not self._kept[arms[0]]:
                 del self._kept[arms[0]]
             self._note(number, arms[0], values, asked_in=None)
-            self._count_one(arms[0], values, closes=int(self.policy.due.sum()) == 1)
+            self._count(arms[0], values)
 
-    def _count(self, arms: IntArray, values: FloatArray, *, closes: bool) -> None:
-        """Tells the policy measurements of options that are due, with a new scale if they close the round."""
-        if len(arms):
-            self._tally(arms, values)
-            if closes:
-                self._rescale()
-            self.policy.tell(arms, values * self.definition.signs)
-
-    def _count_one(self, arm: int, values: Sequence[float], *, closes: bool) -> None:
-        """The same for a single measurement, bit for bit."""
+    def _count(self, arm: int, values: Sequence[float]) -> None:
+        """Tells the policy a measurement of an option that is due."""
         row = np.array(values)
+        self._tally_one(arm, row)
+        if self.policy.due.sum() == 1:
+            self._rescale()
+        self.policy.tell([arm], [row * self.definition.signs])
+
+    def _tally_one(self, arm: int, row: FloatArray) -> None:
+        """What ``_tally`` does, for one measurement: the same bits."""
         if self._counts[arm] == 0:
             self._first[arm] = row
             self._sums[arm] = self._products[arm] = 0.0
@@ -255,9 +265,6 @@ class State:
         self._products[arm] += difference[:, None] * difference
         self._binary[arm] &= (row == 0.0) | (row == 1.0)
         self._counts[arm] += 1
-        if closes:
-            self._rescale()
-        self.policy.tell([arm], [row * self.definition.signs])
 
     def _tally(self, arms: IntArray, values: FloatArray) -> None:
         """Adds measurements to the sums from which variances come."""

@@ -22,4 +22,5 @@ class Outcome(NamedTuple):
 @inlined
 def include(arm, answer):
     """Adds an arm to an answer."""
-    answer[arm // 64] |= uint64(1) << uint64(arm % 64)
+    arm = uint64(arm)
+    answer[arm // uint64(64)] |= uint64(1) << (arm % uint64(64))

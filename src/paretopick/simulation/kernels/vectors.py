@@ -44,10 +44,26 @@ def _say_that_nothing_is_kept() -> None:
 def kernel(function: Callable[..., Any]) -> Any:
     """For the functions that Python calls: kept on disk if there is a place for it, and other threads run meanwhile."""
     try:
-        return njit(cache=True, nogil=True, **_WITHOUT_MEMORY)(function)
+        compiled = njit(cache=True, nogil=True, **_WITHOUT_MEMORY)(function)
     except RuntimeError:  # neither beside the sources nor in the user's folder may be written to
         _say_that_nothing_is_kept()
         return njit(nogil=True, **_WITHOUT_MEMORY)(function)
+    _pass_over_what_cannot_be_read(compiled)
+    return compiled
+
+
+def _pass_over_what_cannot_be_read(compiled: Any) -> None:
+    """What an older version of the package left on disk may name records that are gone: then it is as if nothing were there."""
+    file = compiled._cache._cache_file
+    load = file._load_index
+
+    def load_or_nothing() -> Any:
+        try:
+            return load()
+        except Exception:  # whatever unpickling comes upon
+            return {}
+
+    file._load_index = load_or_nothing
 
 
 pasted = njit(inline="always")
@@ -299,6 +315,24 @@ def _call(builder: ir.IRBuilder, name: str, args: Any) -> ir.Value:
 
 
 @intrinsic
+def rounded_down(typingctx: Any, a: Any) -> Any:
+    """The largest whole number that is not above, of each lane."""
+    return LANES(LANES), lambda context, builder, sig, args: _call(builder, "llvm.floor.v8f64", args)
+
+
+@intrinsic
+def as_numbers(typingctx: Any, words: Any) -> Any:
+    """The same whole numbers as float64."""
+    return LANES(WORDS), lambda context, builder, sig, args: builder.uitofp(args[0], LANES.vector)
+
+
+@intrinsic
+def as_whole(typingctx: Any, lanes: Any) -> Any:
+    """The same numbers, which are whole and not negative, as uint64."""
+    return WORDS(LANES), lambda context, builder, sig, args: builder.fptoui(args[0], WORDS.vector)
+
+
+@intrinsic
 def as_lanes(typingctx: Any, words: Any) -> Any:
     """The same bits read as float64."""
     return LANES(WORDS), lambda context, builder, sig, args: builder.bitcast(args[0], LANES.vector)
@@ -318,6 +352,16 @@ def bits(typingctx: Any, mask: Any) -> Any:
         return builder.zext(builder.bitcast(args[0], ir.IntType(WIDTH)), ir.IntType(64))
 
     return types.int64(MASK), codegen
+
+
+@intrinsic
+def as_mask(typingctx: Any, word: Any) -> Any:
+    """The mask that ``bits`` made a whole number of."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        return builder.bitcast(builder.trunc(args[0], ir.IntType(WIDTH)), MASK.vector)
+
+    return MASK(types.int64), codegen
 
 
 @intrinsic

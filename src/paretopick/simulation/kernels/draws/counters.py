@@ -27,6 +27,14 @@ class Key(NamedTuple):
     middle: np.uint64
 
 
+class Runs(NamedTuple):
+    """The runs ``first`` to ``last - 1`` of a seed."""
+
+    seed: Key
+    first: int
+    last: int
+
+
 @inlined
 def _mixed(z: np.uint64) -> np.uint64:
     z = (z ^ (z >> np.uint64(27))) * _MIX_1

@@ -18,6 +18,7 @@ from paretopick.simulation.kernels.draws.counters import GOLDEN, unit_interval, 
 from paretopick.simulation.kernels.draws.normals import normal_pair
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
+    as_numbers,
     choose,
     float_memory,
     fused,
@@ -25,6 +26,7 @@ from paretopick.simulation.kernels.vectors import (
     inner,
     lane_numbers,
     load,
+    rounded_down,
     spread,
     store,
     word_memory,
@@ -55,34 +57,45 @@ class BanditArrays(NamedTuple):
     tables: Tables
 
 
+class Draw(NamedTuple):
+    """What a round draws for every active arm: the sum of t_r new pulls, after n_(r-1) = ``before`` of them.
+
+    ``column`` is where the tables hold sums of so many pulls.
+    """
+
+    pulls: int
+    before: int
+    column: int
+
+
 class Slots(NamedTuple):
     """Arms with their pulls, in vectors of eight slots.
 
-    Coordinate d of vector v is at ``v * step + d * stride`` of ``sums`` and ``means``; its arms are at ``8 * v`` of ``arm``, of
-    ``number``, which is the same as float64, and of ``counter``, the arm's part of the counter times ``GOLDEN``. The slots of a
-    vector are eight arms of one run (``arms_in_a_row``) or the same place in eight runs (``runs_in_a_row``).
+    Coordinate d of vector v is at ``v * step + d * stride`` of ``sums`` and ``means``; its arms are at ``8 * v`` of ``arm`` and
+    of ``counter``, the arm's part of the counter times ``GOLDEN``. The slots of a vector are eight arms of one run
+    (``slots_of_one_run``) or the same place in eight runs (``slots_of_eight_runs``).
     """
 
+    n_objectives: int
     step: int
     stride: int
-    arm: NDArray[np.int64]
-    number: NDArray[np.float64]
+    arm: NDArray[np.uint64]
     counter: NDArray[np.uint64]
     sums: NDArray[np.float64]
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
     normals: NDArray[np.float64]
-    hashes: NDArray[np.uint64]
+    words: NDArray[np.uint64]
 
 
-def arms_in_a_row(n_arms: int, n_objectives: int, kind: int) -> Slots:
+def slots_of_one_run(n_arms: int, n_objectives: int, kind: int) -> Slots:
     """Memory for one run; slots behind the last arm are plus infinity in every objective."""
     n_vectors = -(-n_arms // WIDTH)
     return _slots(n_vectors, n_objectives, kind, WIDTH, n_vectors * WIDTH)
 
 
-def runs_in_a_row(n_arms: int, n_objectives: int, kind: int) -> Slots:
-    """Memory for eight runs that advance side by side."""
+def slots_of_eight_runs(n_arms: int, n_objectives: int, kind: int) -> Slots:
+    """Memory for eight runs at once."""
     return _slots(n_arms, n_objectives, kind, n_objectives * WIDTH, WIDTH)
 
 
@@ -91,16 +104,16 @@ def _slots(n_vectors: int, n_objectives: int, kind: int, step: int, stride: int)
     sums = float_memory(n_objectives * n)
     sums[:] = np.inf
     return Slots(
+        n_objectives=n_objectives,
         step=step,
         stride=stride,
-        arm=np.zeros(n, np.int64),
-        number=float_memory(n),
+        arm=word_memory(n),
         counter=word_memory(n),
         sums=sums,
         means=float_memory(n_objectives * n),
         factors=float_memory(n_objectives**2 * n if kind == COVARIANCE else 1),
         normals=float_memory((n_objectives + 1) * WIDTH),
-        hashes=word_memory(WIDTH),
+        words=word_memory(n_objectives * WIDTH),
     )
 
 
@@ -119,7 +132,6 @@ def fill_slot(bandit, slots, place, start, arm):
     """
     D = bandit.n_objectives
     slots.arm[place] = arm
-    slots.number[place] = arm
     slots.counter[place] = uint64(arm * D) * GOLDEN
     for d in range(D):
         slots.means[start + d * slots.stride] = bandit.means[arm * D + d]
@@ -128,69 +140,101 @@ def fill_slot(bandit, slots, place, start, arm):
             slots.factors[cell * slots.arm.size + place] = bandit.factors[arm * D * D + cell]
 
 
-@inner
-def pull(bandit, start, middle, column, pulls, before, n_vectors, n_lanes, slots):
-    """Adds the sum of ``pulls`` new pulls to the slots of so many vectors, of the last of them to ``n_lanes`` slots at least.
+@inlined
+def copy_slot(slots, source, source_start, target, target_start):
+    """Overwrites a slot with another; both are given as those of ``fill_slot``."""
+    slots.arm[target] = slots.arm[source]
+    slots.counter[target] = slots.counter[source]
+    for d in range(0, slots.n_objectives * slots.stride, slots.stride):
+        slots.sums[target_start + d] = slots.sums[source_start + d]
+        slots.means[target_start + d] = slots.means[source_start + d]
+    if slots.factors.size > 1:
+        for cell in range(0, slots.n_objectives**2 * slots.arm.size, slots.arm.size):
+            slots.factors[cell + target] = slots.factors[cell + source]
 
-    ``start`` and ``middle`` are the keys of the runs, ``column`` is where the tables hold this number of pulls; all arms had
-    ``before``.
+
+@inner
+def pull(bandit, key, draw, n_vectors, n_lanes, slots):
+    """Adds the sums of a round to the slots of so many vectors, of the last of them to ``n_lanes`` slots at least.
+
+    ``key`` holds the keys of the runs in the lanes.
     """
-    D = bandit.n_objectives
-    first = spread(uint64(before * bandit.n_arms * D) * GOLDEN)
+    first = spread(uint64(draw.before * bandit.n_arms * bandit.n_objectives) * GOLDEN)
     if bandit.kind == BERNOULLI:
         for v in range(n_vectors):
-            lanes = WIDTH if v < n_vectors - 1 else n_lanes
-            _pull_bernoulli(bandit, start, middle, first, column, pulls, v, lanes, slots)
-        return
-    many, root = spread(float(pulls)), spread(math.sqrt(pulls))
-    for v in range(n_vectors):
-        counters = first + load(slots.counter, v * WIDTH)
-        for d in range(0, D, 2):
-            a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
-            at = v * slots.step + d * slots.stride
-            if bandit.kind == DIAGONAL:
-                total = fused(root * spread(bandit.factors[d]), a, many * load(slots.means, at))
-                store(slots.sums, at, load(slots.sums, at) + total)
-                if d + 1 < D:
-                    at += slots.stride
-                    total = fused(root * spread(bandit.factors[d + 1]), b, many * load(slots.means, at))
-                    store(slots.sums, at, load(slots.sums, at) + total)
-            else:
-                store(slots.normals, d * WIDTH, a)
-                store(slots.normals, (d + 1) * WIDTH, b)
-        if bandit.kind == COVARIANCE:
-            for d in range(D):
-                at = v * slots.step + d * slots.stride
-                scatter = spread(0.0)
-                for e in range(D):
-                    factor = load(slots.factors, (d * D + e) * slots.arm.size + v * WIDTH)
-                    scatter = fused(factor, load(slots.normals, e * WIDTH), scatter)
-                total = fused(root, scatter, many * load(slots.means, at))
-                store(slots.sums, at, load(slots.sums, at) + total)
+            _pull_bernoulli(bandit, key, first, draw, v, WIDTH if v < n_vectors - 1 else n_lanes, slots)
+    elif bandit.kind == DIAGONAL:
+        for d in range(0, bandit.n_objectives, 2):
+            _pull_pair(bandit, key, first, draw, d, n_vectors, slots)
+    else:
+        for v in range(n_vectors):
+            _pull_correlated(key, first, draw, v, slots)
 
 
 @inlined
-def _pull_bernoulli(bandit, start, middle, first, column, pulls, v, lanes, slots):
+def _pull_pair(bandit, key, first, draw, d, n_vectors, slots):
+    """Objectives d and d + 1, which share a pair of normals, of all vectors; or d alone, if it is the last."""
+    D = bandit.n_objectives
+    many, root = spread(float(draw.pulls)), math.sqrt(draw.pulls)
+    one, other = spread(root * bandit.factors[d]), spread(root * bandit.factors[min(d + 1, D - 1)])
+    first = first + spread(uint64(d) * GOLDEN)
+    for v in range(n_vectors):
+        a, b = normal_pair(key.start, key.middle, first + load(slots.counter, v * WIDTH))
+        at = v * slots.step + d * slots.stride
+        _add(slots, at, fused(one, a, many * load(slots.means, at)))  # N(t theta, t sigma^2)
+        if d + 1 < D:
+            at += slots.stride
+            _add(slots, at, fused(other, b, many * load(slots.means, at)))
+
+
+@inlined
+def _pull_correlated(key, first, draw, v, slots):
+    D = slots.n_objectives
+    many, root = spread(float(draw.pulls)), spread(math.sqrt(draw.pulls))
+    counters = first + load(slots.counter, v * WIDTH)
+    for d in range(0, D, 2):
+        a, b = normal_pair(key.start, key.middle, counters + spread(uint64(d) * GOLDEN))
+        store(slots.normals, d * WIDTH, a)
+        store(slots.normals, (d + 1) * WIDTH, b)
+    for d in range(D):
+        scatter = spread(0.0)
+        for e in range(D):
+            factor = load(slots.factors, (d * D + e) * slots.arm.size + v * WIDTH)
+            scatter = fused(factor, load(slots.normals, e * WIDTH), scatter)
+        at = v * slots.step + d * slots.stride
+        _add(slots, at, fused(root, scatter, many * load(slots.means, at)))  # N(t theta, t Sigma)
+
+
+@inlined
+def _add(slots, at, total):
+    store(slots.sums, at, load(slots.sums, at) + total)
+
+
+@inlined
+def _pull_bernoulli(bandit, key, first, draw, v, n_lanes, slots):
+    """Draws Binomial(t, theta) numbers lane by lane, and adds them to the sums of all lanes at once."""
     D = uint64(bandit.n_objectives)
     tables = bandit.tables.first.size > 0
-    columns_before = uint64(column * bandit.n_arms)
+    columns_before = uint64(draw.column * bandit.n_arms)
     place = uint64(v * WIDTH)
     counters = first + load(slots.counter, v * WIDTH)
     for d in range(D):
-        store(slots.hashes, 0, words(start, middle, counters + spread(d * GOLDEN)))
-        at = uint64(v * slots.step) + d * uint64(slots.stride)
-        unit = bandit.factors[d]
-        scale = 1.0 / unit
-        for lane in range(uint64(lanes)):
-            arm = uint64(slots.arm[place + lane])
-            word = slots.hashes[lane]
+        at = d * uint64(WIDTH)
+        store(slots.words, np.int64(at), words(key.start, key.middle, counters + spread(d * GOLDEN)))
+        for lane in range(uint64(n_lanes)):
+            word = slots.words[at + lane]
             if tables:
-                successes = look_up(bandit.tables, (columns_before + arm) * D + d, word)
+                successes = look_up(bandit.tables, (columns_before + slots.arm[place + lane]) * D + d, word)
             else:
-                successes = invert(pulls, slots.means[at + lane], word)
-            # Equal numbers of successes must give equal sums, whatever the rounds they came in.
-            before = math.floor(slots.sums[at + lane] * scale + 0.5)
-            slots.sums[at + lane] = (before + successes) * unit
+                chance = slots.means[uint64(v * slots.step) + d * uint64(slots.stride) + lane]
+                successes = invert(draw.pulls, chance, word)
+            slots.words[at + lane] = uint64(successes)
+    for d in range(bandit.n_objectives):
+        unit = spread(bandit.factors[d])
+        at = v * slots.step + d * slots.stride
+        # Equal numbers of successes must give equal sums, whatever the rounds they came in.
+        before = rounded_down(load(slots.sums, at) * (spread(1.0) / unit) + spread(0.5))
+        store(slots.sums, at, (before + as_numbers(load(slots.words, d * WIDTH))) * unit)
 
 
 @inner

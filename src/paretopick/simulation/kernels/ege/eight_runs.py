@@ -1,7 +1,7 @@
-"""Eight runs of EGE side by side: all have the same number of active arms and the same pulls in every round.
+"""Eight runs of EGE at once: all have the same number of active arms and the same pulls in every round (Algorithms 1 and 2).
 
 Slot i of the run in lane l is lane l of vector i. Who leaves is decided in all lanes at once; a run in which it is unclear, which
-is rare, closes its rounds in ``one_by_one``.
+is rare, closes its rounds in ``one_run``. Sets of runs are whole numbers with a bit for each lane.
 """
 
 from __future__ import annotations
@@ -9,9 +9,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import uint64
+from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.draws.counters import run_key
-from paretopick.simulation.kernels.draws.pulls import BanditArrays, Slots, fill_slot, from_run, pull, runs_in_a_row
+from paretopick.simulation.kernels.draws.counters import GOLDEN, Key, run_key
+from paretopick.simulation.kernels.draws.pulls import (
+    COVARIANCE,
+    BanditArrays,
+    Draw,
+    Slots,
+    copy_slot,
+    fill_slot,
+    from_run,
+    pull,
+    slots_of_eight_runs,
+)
 from paretopick.simulation.kernels.ege.decisions import (
     FEW_LEAVING,
     Decision,
@@ -21,156 +33,165 @@ from paretopick.simulation.kernels.ege.decisions import (
     make_decision,
 )
 from paretopick.simulation.kernels.ege.eight_fronts import Fronts, find_pivots, make_fronts
-from paretopick.simulation.kernels.ege.one_run import eliminate, next_pulls, settle_ties
+from paretopick.simulation.kernels.ege.one_run import eliminate, next_cut, settle_ties
 from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
+    as_mask,
+    as_whole,
     bits,
+    choose,
     inlined,
     inner,
+    lane_numbers,
     load,
     lowest_bit,
     pasted,
+    scatter,
     spread,
     store,
 )
 
 
-class Together(NamedTuple):
-    """What eight runs work in."""
+class EightRuns(NamedTuple):
+    """What eight runs work in; of each run, how many arms are accepted and in how many slots there are arms."""
 
     slots: Slots
     fronts: Fronts
     decision: Decision
+    accepted: NDArray[np.int64]
+    left: NDArray[np.int64]
 
 
-def make_together(bandit: BanditArrays, n_arms: int) -> Together:
+def memory_of_eight_runs(bandit: BanditArrays, n_arms: int) -> EightRuns:
     """Memory for eight runs with so many arms."""
-    return Together(
-        runs_in_a_row(n_arms, bandit.n_objectives, bandit.kind), make_fronts(n_arms, bandit.n_objectives), make_decision(n_arms)
+    return EightRuns(
+        slots=slots_of_eight_runs(n_arms, bandit.n_objectives, bandit.kind),
+        fronts=make_fronts(n_arms, bandit.n_objectives),
+        decision=make_decision(n_arms),
+        accepted=np.zeros(WIDTH, np.int64),
+        left=np.zeros(WIDTH, np.int64),
     )
 
 
 @pasted
-def run_together(bandit, schedule, seed, first, n_runs, together, alone, outcome, row):
-    """Makes ``n_runs`` <= 8 runs from ``first`` on."""
-    slots, decision = together.slots, together.decision
-    D = bandit.n_objectives
-    for lane in range(WIDTH):
-        key = run_key(seed, first + lane)
-        slots.hashes[lane] = key.start  # two vectors that are not in use yet
-        decision.slot[lane] = key.middle
-        decision.accepted[lane] = 0
-    start_key, middle_key = load(slots.hashes, 0), load(decision.slot, 0)
-    for i in range(bandit.n_arms):
-        for lane in range(WIDTH):
-            fill_slot(bandit, slots, i * WIDTH + lane, i * D * WIDTH + lane, i)
-        for d in range(D):
-            store(slots.sums, (i * D + d) * WIDTH, spread(0.0))
-    if bandit.step > 0:
-        _give_each_its_means(bandit, row, slots)
-    for lane in range(n_runs):
-        outcome.answers[row + lane] = 0
-        outcome.rounds[row + lane] = -1  # goes on
+def run_eight(bandit, schedule, seed, first, memory, outcome):
+    """Makes as many runs from ``first`` on as ``outcome`` has rows, at most eight."""
+    slots = memory.eight.slots
+    keys = _begin(bandit, seed, first, memory.eight)
+    n_runs = outcome.pulls.size
+    outcome.answers[:] = 0
     n, before, used, start = bandit.n_arms, 0, 0, 0
-    running = True
-    while running and start < schedule.pulls.size:
+    running = (1 << n_runs) - 1
+    while running != 0 and start < schedule.pulls.size:
         t = schedule.pulls[start]
-        pull(bandit, start_key, middle_key, schedule.columns[start], t, before, n, WIDTH, slots)
-        before += t
-        used += n * t
-        stop = next_pulls(schedule, start)
-        running = _close_rounds(bandit, schedule, start, stop, n, used, n_runs, together, alone, outcome, row)
-        n = schedule.active[stop]
-        start = stop
+        pull(bandit, keys, Draw(t, before, schedule.columns[start]), n, WIDTH, slots)
+        before += t  # n_r = t_1 + .. + t_r
+        used += n * t  # lambda_r t_r
+        cut = next_cut(schedule, start, n)
+        going_on = _close_rounds(bandit, schedule, cut, running, memory, outcome)
+        for lane in range(n_runs):
+            if ((running & ~going_on) >> lane) & 1:
+                outcome.pulls[lane] = used
+        running, n, start = going_on, n - cut.n_leaving, cut.stop
     for lane in range(n_runs):
-        if outcome.rounds[row + lane] < 0:
+        if (running >> lane) & 1:
             for i in range(n):
-                include(slots.arm[i * WIDTH + lane], outcome.answers[row + lane])
-            outcome.pulls[row + lane] = used
-            outcome.rounds[row + lane] = schedule.pulls.size
+                include(slots.arm[i * WIDTH + lane], outcome.answers[lane])
+            outcome.pulls[lane] = used
+            outcome.rounds[lane] = schedule.pulls.size
 
 
 @inner
-def _give_each_its_means(bandit, row, slots):
-    """Puts the means of every run where ``fill_slot`` has put those of one: the same number for all is written faster."""
+def _begin(bandit, seed, first, eight):
+    """Puts arm i into slot i of every run, without pulls; returns the keys of the runs."""
+    slots, D = eight.slots, bandit.n_objectives
+    for i in range(bandit.n_arms):
+        store(slots.arm, i * WIDTH, spread(uint64(i)))
+        store(slots.counter, i * WIDTH, spread(uint64(i * D) * GOLDEN))
+        for d in range(i * D, (i + 1) * D):
+            store(slots.sums, d * WIDTH, spread(0.0))
+            store(slots.means, d * WIDTH, spread(bandit.means[d]))
+        if bandit.kind == COVARIANCE:
+            for cell in range(D * D):
+                store(slots.factors, cell * slots.arm.size + i * WIDTH, spread(bandit.factors[i * D * D + cell]))
+    if bandit.step > 0:  # means of their own, lane by lane: the same ones for all are written faster
+        for lane in range(WIDTH):
+            for cell in range(bandit.step):
+                slots.means[cell * WIDTH + lane] = bandit.means[lane * bandit.step + cell]
     for lane in range(WIDTH):
-        for cell in range(bandit.step):
-            slots.means[cell * WIDTH + lane] = bandit.means[(row + lane) * bandit.step + cell]
+        key = run_key(seed, first + lane)
+        slots.words[lane], eight.fronts.slot[lane] = key.start, key.middle  # two vectors that are not in use yet
+        eight.accepted[lane] = 0
+    return Key(load(slots.words, 0), load(eight.fronts.slot, 0))
 
 
 @pasted
-def _close_rounds(bandit, schedule, start, stop, n, used, n_runs, together, alone, outcome, row):
-    """Closes the rounds ``start`` to ``stop - 1``, of which only the first pulled, as ``eliminate`` does for one run.
-
-    Returns whether any run goes on.
-    """
-    slots, fronts, decision = together.slots, together.fronts, together.decision
-    D = bandit.n_objectives
-    keep = schedule.active[stop]
-    n_leaving = n - keep
-    few = n_leaving <= FEW_LEAVING and keep > 0
-    n_pivots = find_pivots(slots.sums, slots.number, D, n, fronts)
+def _close_rounds(bandit, schedule, cut, running, memory, outcome):
+    """Closes the rounds of a cut in the running runs, as ``eliminate`` does for one run; returns those that go on."""
+    eight, one = memory.eight, memory.one
+    slots, fronts, decision = eight.slots, eight.fronts, eight.decision
+    several = cut.stop - cut.start > 1
+    all_leave = cut.n_leaving == cut.n
+    few = cut.n_leaving <= FEW_LEAVING and not all_leave
+    n_pivots = find_pivots(slots, cut.n, fronts)
+    ties = 0
     if few:
-        decide_few(slots.sums, slots.number, D, n, n_leaving, stop - start == 1, n_pivots, fronts, decision)
-    elif keep > 0:
-        decide_many(slots.sums, D, n, n_leaving, n_pivots, fronts, decision)
+        unclear = decide_few(slots, cut, n_pivots, fronts, decision)
+    elif all_leave:
+        unclear = decide_all(cut, n_pivots, fronts, decision)
     else:
-        decide_all(n, n_pivots, fronts, decision)
-    running = False
-    for lane in range(n_runs):
-        decision.left[lane] = 0
-        if outcome.rounds[row + lane] >= 0:
-            continue
-        answer = outcome.answers[row + lane]
-        unclear = decision.unclear[lane]
-        if not few and keep > 0 and not unclear and decision.tie[lane]:
-            split = _settle(D, slots, fronts, n_pivots, n, n_leaving, lane, decision, alone.slots, alone.front, alone.slot_of)
-            unclear = split and stop - start > 1
-        if not unclear and schedule.max_arms > 0 and stop - start > 1:
-            optimal = _optimal_leaving(few, n_leaving, n_pivots, fronts, decision, lane)
-            unclear = decision.accepted[lane] + optimal >= schedule.max_arms
-        last = stop
-        if unclear:
-            _copy_out(slots, D, n, lane, alone.slots)
-            one = from_run(bandit, row + lane)
-            left, decision.accepted[lane], last = eliminate(
-                one, schedule, start, stop, n, decision.accepted[lane], alone.slots, alone.front, alone.slot_of, answer
-            )
-            _copy_in(one, slots, left, lane, alone.slots)
-        elif few:
-            decision.accepted[lane] += _leave_few(bandit, slots, n, n_leaving, lane, decision, answer)
-        else:
-            for p in range(n_pivots):
-                if _leaves(p, lane, fronts, decision):
-                    include(slots.arm[np.int64(fronts.slot[p * WIDTH + lane]) * WIDTH + lane], answer)
-                    decision.accepted[lane] += 1
-            decision.left[lane] = n
-        if 0 < schedule.max_arms <= decision.accepted[lane]:
-            outcome.pulls[row + lane] = used
-            outcome.rounds[row + lane] = last
-        else:
-            running = True
-    if not few and keep > 0:
-        _leave_many(bandit, slots, n, decision)
+        unclear, ties = decide_many(slots, cut, n_pivots, fronts, decision)
+    unclear &= running
+    ties &= running & ~unclear
+    while ties != 0:
+        lane = lowest_bit(ties)
+        ties &= ties - 1
+        if _settle(cut, n_pivots, lane, eight, one) and several:
+            unclear |= 1 << lane
+    if schedule.max_arms > 0 and several:
+        for lane in range(outcome.pulls.size):
+            if eight.accepted[lane] + _optimal_leaving(few, cut, n_pivots, lane, eight) >= schedule.max_arms:
+                unclear |= (1 << lane) & running
+    clear = running & ~unclear
+    while unclear != 0:
+        lane = lowest_bit(unclear)
+        unclear &= unclear - 1
+        _copy_out(cut.n, lane, slots, one.slots)
+        n, eight.accepted[lane], outcome.rounds[lane] = eliminate(schedule, cut, eight.accepted[lane], one, outcome.answers[lane])
+        _copy_in(from_run(bandit, lane), n, lane, slots, one.slots)
+    if few:
+        _accept_few(cut, clear, eight, outcome.answers)
+        _leave_few(cut, clear, slots, decision)
+    else:
+        _accept_many(n_pivots, clear, eight, outcome.answers)
+        if not all_leave:
+            _leave_many(cut.n, clear, eight)
+    if schedule.max_arms > 0:
+        for lane in range(outcome.pulls.size):
+            if (clear >> lane) & 1:
+                outcome.rounds[lane] = cut.stop
+            if eight.accepted[lane] >= schedule.max_arms:  # Algorithm 2
+                running &= ~(1 << lane)
     return running
 
 
 @inner
-def _settle(D, slots, fronts, n_pivots, n, n_leaving, lane, decision, alone, front, slot_of):
+def _settle(cut, n_pivots, lane, eight, one):
     """Breaks the tie at the threshold of one run; returns whether optimal arms are in it.
 
     The sums are not copied: they are read for a gap of 0 alone, and the threshold is positive.
     """
-    for i in range(n):
-        alone.arm[i] = slots.arm[i * WIDTH + lane]
+    slots, fronts, decision, front = eight.slots, eight.fronts, eight.decision, one.front
+    for i in range(cut.n):
+        one.slots.arm[i] = slots.arm[i * WIDTH + lane]
         front.gap[i] = decision.gaps[i * WIDTH + lane]
         front.best[i] = fronts.best[i * WIDTH + lane]
     for p in range(n_pivots):
         if fronts.bound[p * WIDTH + lane] > 0.0:
-            front.best[np.int64(fronts.slot[p * WIDTH + lane])] = 1.0  # all that matters is the sign
-    split = settle_ties(decision.threshold[lane], alone, D, n, n_leaving, front, slot_of)
-    for i in range(n):
+            front.best[fronts.slot[p * WIDTH + lane]] = 1.0  # all that matters is the sign
+    split = settle_ties(decision.threshold[lane], cut.n, cut.n_leaving, one)
+    for i in range(cut.n):
         decision.gaps[i * WIDTH + lane] = front.gap[i]
     return split
 
@@ -183,14 +204,14 @@ def _leaves(p, lane, fronts, decision):
 
 
 @inner
-def _optimal_leaving(few, n_leaving, n_pivots, fronts, decision, lane):
+def _optimal_leaving(few, cut, n_pivots, lane, eight):
     count = 0
     if few:
-        for k in range(n_leaving):
-            count += decision.optimal[k * WIDTH + lane]
+        for k in range(cut.n_leaving):
+            count += (eight.decision.optimal[k] >> lane) & 1
     else:
         for p in range(n_pivots):
-            count += _leaves(p, lane, fronts, decision)
+            count += _leaves(p, lane, eight.fronts, eight.decision)
     return count
 
 
@@ -198,69 +219,93 @@ def _optimal_leaving(few, n_leaving, n_pivots, fronts, decision, lane):
 
 
 @inlined
-def _leave_few(bandit, slots, n, n_leaving, lane, decision, answer):
-    """Takes the arms that were decided on out of one run; returns how many of them are accepted."""
-    accepted = 0
-    for k in range(n_leaving):
-        if decision.optimal[k * WIDTH + lane]:
-            include(slots.arm[np.int64(decision.slot[k * WIDTH + lane]) * WIDTH + lane], answer)
-            accepted += 1
-    limit = n
-    for _ in range(n_leaving):
-        i = -1
-        for k in range(n_leaving):
-            candidate = np.int64(decision.slot[k * WIDTH + lane])
-            if i < candidate < limit:
-                i = candidate
-        limit = i
-        n -= 1
-        _copy_slot(bandit, slots, n, i, lane)
-    return accepted
-
-
-@inner
-def _leave_many(bandit, slots, n, decision):
-    """Takes the arms with gaps from the threshold on out of the runs that have arms ``left``."""
-    threshold = load(decision.threshold, 0)
-    for i in range(n - 1, -1, -1):
-        leaving = bits(load(decision.gaps, i * WIDTH) >= threshold)
-        while leaving != 0:
-            lane = lowest_bit(leaving)
-            leaving &= leaving - 1
-            if decision.left[lane] > 0:
-                decision.left[lane] -= 1
-                _copy_slot(bandit, slots, decision.left[lane], i, lane)
+def _accept_few(cut, clear, eight, answers):
+    """Adds the optimal arms that were decided on to the answers of the clear runs."""
+    slots, decision = eight.slots, eight.decision
+    for k in range(cut.n_leaving):
+        optimal = decision.optimal[k] & clear
+        while optimal != 0:
+            lane = lowest_bit(optimal)
+            optimal &= optimal - 1
+            include(slots.arm[np.int64(decision.slot[k * WIDTH + lane]) * WIDTH + lane], answers[lane])
+            eight.accepted[lane] += 1
 
 
 @inlined
-def _copy_slot(bandit, slots, source, target, lane):
-    """Overwrites a slot of one run with another."""
-    D = bandit.n_objectives
-    fill_slot(bandit, slots, target * WIDTH + lane, target * D * WIDTH + lane, slots.arm[source * WIDTH + lane])
-    for d in range(D):
-        slots.sums[(target * D + d) * WIDTH + lane] = slots.sums[(source * D + d) * WIDTH + lane]
-    if bandit.step > 0:
-        for d in range(D):
-            slots.means[(target * D + d) * WIDTH + lane] = slots.means[(source * D + d) * WIDTH + lane]
+def _leave_few(cut, clear, slots, decision):
+    """Takes the arms that were decided on out of the clear runs; in the others the last slots are copied onto themselves."""
+    limit = spread(float(cut.n))
+    for k in range(cut.n_leaving):
+        hole = spread(-1.0)
+        for other in range(cut.n_leaving):
+            slot = load(decision.slot, other * WIDTH)
+            hole = choose((slot > hole) & (slot < limit), slot, hole)
+        limit = hole
+        source = cut.n - 1 - k
+        _copy_slots(slots, source, as_whole(choose(as_mask(clear), hole, spread(float(source)))))
+
+
+@inlined
+def _copy_slots(slots, source, target):
+    """Overwrites a slot of each run with the one that is ``source`` in all."""
+    D, n = slots.n_objectives, slots.arm.size
+    place = target * spread(uint64(WIDTH)) + lane_numbers()
+    scatter(slots.arm, place, load(slots.arm, source * WIDTH))
+    scatter(slots.counter, place, load(slots.counter, source * WIDTH))
+    start = target * spread(uint64(D * WIDTH)) + lane_numbers()
+    for d in range(0, D * WIDTH, WIDTH):
+        scatter(slots.sums, start + spread(uint64(d)), load(slots.sums, source * D * WIDTH + d))
+        scatter(slots.means, start + spread(uint64(d)), load(slots.means, source * D * WIDTH + d))
+    if slots.factors.size > 1:
+        for cell in range(0, D * D * n, n):
+            scatter(slots.factors, place + spread(uint64(cell)), load(slots.factors, cell + source * WIDTH))
 
 
 @inner
-def _copy_out(slots, D, n, lane, alone):
-    """Writes the arms and sums of one run to where ``one_by_one`` works."""
+def _accept_many(n_pivots, clear, eight, answers):
+    """Adds the optimal arms with gaps from the threshold on to the answers of the clear runs."""
+    for lane in range(WIDTH):
+        if (clear >> lane) & 1:
+            for p in range(n_pivots):
+                if _leaves(p, lane, eight.fronts, eight.decision):
+                    include(eight.slots.arm[np.int64(eight.fronts.slot[p * WIDTH + lane]) * WIDTH + lane], answers[lane])
+                    eight.accepted[lane] += 1
+
+
+@inner
+def _leave_many(n, clear, eight):
+    """Takes the arms with gaps from the threshold on out of the clear runs."""
+    slots, left, D = eight.slots, eight.left, eight.slots.n_objectives
+    threshold = load(eight.decision.threshold, 0)
+    left[:] = n
+    for i in range(n - 1, -1, -1):
+        leaving = bits(load(eight.decision.gaps, i * WIDTH) >= threshold) & clear
+        while leaving != 0:
+            lane = lowest_bit(leaving)
+            leaving &= leaving - 1
+            left[lane] -= 1
+            last = left[lane]
+            copy_slot(slots, last * WIDTH + lane, last * D * WIDTH + lane, i * WIDTH + lane, i * D * WIDTH + lane)
+
+
+@inner
+def _copy_out(n, lane, slots, one):
+    """Writes the arms and sums of one run to where ``one_run`` works."""
+    D = slots.n_objectives
     for i in range(n):
-        alone.arm[i] = slots.arm[i * WIDTH + lane]
+        one.arm[i] = slots.arm[i * WIDTH + lane]
         for d in range(D):
-            alone.sums[d * alone.stride + i] = slots.sums[(i * D + d) * WIDTH + lane]
+            one.sums[d * one.stride + i] = slots.sums[(i * D + d) * WIDTH + lane]
     for i in range(n, (n + WIDTH - 1) // WIDTH * WIDTH):
         for d in range(D):
-            alone.sums[d * alone.stride + i] = np.inf
+            one.sums[d * one.stride + i] = np.inf
 
 
 @inner
-def _copy_in(bandit, slots, n, lane, alone):
+def _copy_in(bandit, n, lane, slots, one):
     """Writes them back."""
-    D = bandit.n_objectives
+    D = slots.n_objectives
     for i in range(n):
-        fill_slot(bandit, slots, i * WIDTH + lane, i * D * WIDTH + lane, alone.arm[i])
+        fill_slot(bandit, slots, i * WIDTH + lane, i * D * WIDTH + lane, np.int64(one.arm[i]))
         for d in range(D):
-            slots.sums[(i * D + d) * WIDTH + lane] = alone.sums[d * alone.stride + i]
+            slots.sums[(i * D + d) * WIDTH + lane] = one.sums[d * one.stride + i]

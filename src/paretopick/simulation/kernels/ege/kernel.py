@@ -8,32 +8,36 @@ from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.ege.eight_fronts import MOST_ARMS
-from paretopick.simulation.kernels.ege.eight_runs import Together, make_together, run_together
-from paretopick.simulation.kernels.ege.one_run import Alone, make_alone, run_alone
+from paretopick.simulation.kernels.ege.eight_runs import EightRuns, memory_of_eight_runs, run_eight
+from paretopick.simulation.kernels.ege.one_run import OneRun, memory_of_one_run, run_one
+from paretopick.simulation.kernels.outcomes import Outcome
 from paretopick.simulation.kernels.vectors import WIDTH, kernel
 
 
 class Memory(NamedTuple):
-    """What the runs work in; without ``eight_runs`` it is too small for eight."""
+    """What the runs work in; if it is not for eight runs at once, ``eight`` is too small for them."""
 
     eight_runs: bool
-    together: Together
-    alone: Alone
+    eight: EightRuns
+    one: OneRun
 
 
 def make_memory(bandit: BanditArrays, *, eight_runs: bool) -> Memory:
-    """Memory for runs side by side, of at most ``MOST_ARMS`` arms, or for one after the other, which gives the same."""
+    """Memory for eight runs at once, of at most ``MOST_ARMS`` arms, or for one run after the other, which gives the same."""
     assert bandit.n_arms <= MOST_ARMS or not eight_runs
-    return Memory(eight_runs, make_together(bandit, bandit.n_arms if eight_runs else 1), make_alone(bandit))
+    return Memory(eight_runs, memory_of_eight_runs(bandit, bandit.n_arms if eight_runs else 1), memory_of_one_run(bandit))
 
 
 @kernel
-def run_ege(bandit, schedule, seed, first, last, memory, outcome, sources=SOURCES):
-    """Makes the runs ``first`` to ``last - 1``."""
+def run_ege(bandit, schedule, runs, memory, outcome, sources=SOURCES):
+    """Makes runs."""
     if memory.eight_runs:
-        for run in range(first, last, WIDTH):
-            n_runs = min(WIDTH, last - run)
-            run_together(bandit, schedule, seed, run, n_runs, memory.together, memory.alone, outcome, run - first)
+        for run in range(runs.first, runs.last, WIDTH):
+            row = run - runs.first
+            stop = min(row + WIDTH, runs.last - runs.first)
+            rows = Outcome(outcome.answers[row:stop], outcome.pulls[row:stop], outcome.rounds[row:stop])
+            run_eight(from_run(bandit, row), schedule, runs.seed, run, memory, rows)
     else:
-        for run in range(first, last):
-            run_alone(from_run(bandit, run - first), schedule, run_key(seed, run), memory.alone, outcome, run - first)
+        for run in range(runs.first, runs.last):
+            row = run - runs.first
+            run_one(from_run(bandit, row), schedule, run_key(runs.seed, run), memory.one, outcome, row)
