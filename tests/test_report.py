@@ -167,7 +167,10 @@ def test_what_repeats_a_study_defines_the_same_study(command, tmp_path):
     assert text.endswith("paretopick run study.toml" if command else "paretopick create study.toml")
 
 
-@pytest.mark.parametrize("kind", ["empty", "begun", "one option", "one metric", "five metrics", "all retired"])
+DRAWN = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("one metric", "five metrics", "all retired")]
+
+
+@pytest.mark.parametrize("kind", ["empty", "one option", "begun", *DRAWN])
 def test_a_report_can_be_written_at_any_time(kind, tmp_path):
     metrics = {"one metric": 1, "five metrics": 5}.get(kind, 2)
     options = ["only"] if kind == "one option" else NAMES
@@ -204,7 +207,7 @@ def invoke(*words):
 
 def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
     storage = f"sqlite:///{tmp_path}/s.db"
-    finish(study_of(storage=storage, name="b")).close()
+    finish(study_of(["x", "y", "z"], storage=storage, name="b"), stop=15).close()
     target = tmp_path / "report.html"
     said = invoke("b", "--storage", storage, "-o", target).stdout
     assert f"Wrote the report to {target}" in said

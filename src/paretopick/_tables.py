@@ -7,7 +7,7 @@ import html
 import io
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,15 +119,21 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any] | Mapping[str, 
     return text.getvalue()
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    r"""Returns a table in Markdown, whose cells are shown as they are.
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, shown: Callable[[str], str] | None = None) -> str:
+    r"""Returns a table in Markdown.
+
+    Args:
+        header: the names of the columns.
+        rows: their cells.
+        shown: what makes a cell Markdown; by default it is shown as it is, so that nothing in it is taken for markup.
 
     >>> print(markdown_table(["option", "time"], [["a|b", "1.5"]]))
     | option | time |
     | --- | --- |
     | a\|b | 1.5 |
     """
-    lines = [list(map(markdown_text, header)), ["---"] * len(header), *(map(markdown_text, row) for row in rows)]
+    show = shown or markdown_text
+    lines = [list(map(show, header)), ["---"] * len(header), *(map(show, row) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

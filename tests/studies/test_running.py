@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import paretopick as pp
-from paretopick.cli.output import study_bar
+from paretopick.cli.progress import study_bar
 from paretopick.storage import open_storage
 from paretopick.studies import running
 from paretopick.studies.definition import define
@@ -369,7 +369,7 @@ def test_whoever_shows_progress_looks_at_the_clock_first(capsys):
         assert pp.run_study(study, lambda todo: measure(todo.option), watch=watch).done
     assert study.used > 1900
     assert 1 <= study.times < 200
-    assert capsys.readouterr().err.startswith("round 1/3, 4 active, front: ")
+    assert capsys.readouterr().err.startswith("round 1/3, 4 options left, best guess: ")
 
 
 SLOW = """

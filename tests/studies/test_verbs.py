@@ -90,7 +90,7 @@ def test_status_and_result_show_where_a_study_stands(folder):
 
 @pytest.mark.parametrize("verb", ["ask", "result", "report", "sheet", "export"])
 def test_the_only_study_needs_no_name(verb, folder):
-    assert stdout_of(verb, cwd=folder)
+    assert stdout_of(verb, *(["--rehearsals", "0"] if verb == "report" else []), cwd=folder)
     stdout_of("create", "second", "--options", "x,y", "--metrics", "m:max", "--budget", "9", cwd=folder)
     assert "there are 2 studies, 'boosters', 'second'; say which one" in call(verb, cwd=folder).stderr
     assert "there are no studies yet" in call(verb, "--storage", "other.db", cwd=folder).stderr

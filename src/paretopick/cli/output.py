@@ -111,7 +111,7 @@ def text(value: Any) -> str:
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell.replace(",", "").removeprefix("< ") or "0")
+        float(cell.replace(",", "").removeprefix("< ").removeprefix("> ").removesuffix("%") or "0")
     except ValueError:
         return False
     return True

@@ -233,7 +233,7 @@ def status(
     elif states:
         print_table(
             ["study", "used", "budget", "options", "still measured", "done"],
-            [[row["study"], row["used"], row["budget"], row["options"], len(row["active"]), row["done"]] for row in states],
+            [[row["study"], row["used"], row["budget"], row["options"], _still_measured(row), row["done"]] for row in states],
         )
     else:
         print("There are no studies yet; see paretopick create --help.")
@@ -315,6 +315,10 @@ def _print_status(state: dict[str, Any]) -> None:
             ["number", "option", "with", "seconds left"],
             [[row["number"], row["option"], row["worker"], _left(row["seconds_left"])] for row in state["out"]],
         )
+
+
+def _still_measured(state: dict[str, Any]) -> int:
+    return 0 if state["done"] else len(state["active"])
 
 
 def _left(seconds: float | None) -> str:

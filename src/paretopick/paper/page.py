@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from paretopick import __version__, plots
 from paretopick._files import write_whole
+from paretopick._tables import csv_text, markdown_table
+from paretopick._words import capital
 from paretopick.paper.catalogue import CATALOGUE
 from paretopick.paper.comparisons import DEFINITIONS, FAILS, Claim
 from paretopick.paper.entries import Entry, Results, Rows
@@ -41,11 +41,7 @@ def csv_of(entry: Entry, folder: Path) -> Path:
 def data_of(entry: Entry, results: Results) -> bytes:
     """Returns the data of an entry as a CSV file."""
     rows = entry.rows(results)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    return csv_text(list(rows[0]), rows).encode()
 
 
 def write_entry(entry: Entry, results: Results, folder: Path) -> list[Path]:
@@ -91,12 +87,12 @@ def _summary(claim: Claim) -> dict[str, Any]:
 
 
 def _claim(claim: Claim) -> str:
-    lines = [f"### {claim.number}. {_capital(claim.summary)}\n", f"> {claim.quote} ({claim.place})\n"]
+    lines = [f"### {claim.number}. {capital(claim.summary)}\n", f"> {claim.quote} ({claim.place})\n"]
     if claim.left_out:
         lines.append(f"Not looked at: {', '.join(claim.left_out)}.\n")
     for part in claim.parts:
         beside = "" if part.counts else "Beside the claim: "
-        lines.append(f"**{_capital(beside + part.statement)}: {part.result}.**\n")
+        lines.append(f"**{capital(beside + part.statement)}: {part.result}.**\n")
         lines += [f"- {finding.text}: {finding.result}" for finding in part.findings]
         lines.append("")
     if claim.remark:
@@ -165,9 +161,5 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return "Nothing has been run.\n"
     header = list(rows[0])
-    lines = [header, ["---"] * len(header), *([str(row[name]).replace("|", "\\|") for name in header] for row in rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    cells = ([str(row[name]) for name in header] for row in rows)
+    return markdown_table(header, cells, shown=lambda cell: cell.replace("|", "\\|")) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -89,7 +90,7 @@ def study_file_text(study: StudyFile) -> str:
     if settings:
         tables["options"] = dict(zip(definition.options, definition.settings, strict=True))
     for title, table in tables.items():
-        lines += ["", f"[{title}]", *(f"{_toml(key)} = {_toml(value)}" for key, value in table.items())]
+        lines += ["", f"[{title}]", *(f"{_key(key)} = {_toml(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -143,7 +144,12 @@ def _text(value: Any, key: str) -> str:
 def _toml(value: Any) -> str:
     """A value of TOML: its texts, numbers and lists are those of JSON, with one more character that cannot stand for itself."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)} = {_toml(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    """A key of TOML, in quotes where it must be."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
