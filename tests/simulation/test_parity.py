@@ -283,7 +283,7 @@ def test_more_arms_than_eight_runs_at_once_may_have():
 @pytest.mark.slow
 @pytest.mark.parametrize("std", [0.0, 1e-4, 0.05])
 def test_long_fronts_in_two_objectives(std):
-    """More optimal arms than are compared one by one, some of them twins, and dominated arms between them."""
+    """More optimal arms than are compared one after the other, some of them twins, and dominated arms between them."""
     steps = np.arange(450.0)
     line = np.column_stack([steps, steps[::-1]])
     bandit = pp.Bandit(np.concatenate([line, line[::9], line[::7] - 3.0, line[::2] - [0.0, 1.0]]), pp.Gaussian(std=std))

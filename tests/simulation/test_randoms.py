@@ -291,7 +291,7 @@ def test_sums_of_gaussian_pulls_have_their_mean_and_covariance():
 
 @pytest.mark.parametrize("noise", [pp.Gaussian(std=[0.5, 2.0]), pp.Bernoulli()])
 def test_single_pulls_add_up_to_what_sums_are(noise):
-    """Ten pulls one by one, and ten drawn as one sum: the same distribution."""
+    """Ten single pulls, and ten drawn as one sum: the same distribution."""
     bandit = pp.Bandit(np.tile([[0.3, 0.8]], (400, 1)), noise)
     singles = Draws(make_task(bandit, "apt", budgets=4000), 4000, seed=1)
     sums = Draws(make_task(bandit, "uniform", budgets=4000), 4000, seed=2).sums(run=0, pulls=10, before=0)
