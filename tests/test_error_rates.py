@@ -15,7 +15,7 @@ INDEPENDENT = {  # instance, budget: error probability of uniform, ege-sr, ege-s
     ("equal-gaps", 4000): (0.5797, 0.4387, 0.7617),
 }
 POLICIES = ("uniform", "ege-sr", "ege-sh")
-RUNS = {"compiled": 1_000_000, "reference": 2000}
+RUNS = {"compiled": 200_000, "reference": 400}
 
 
 def agree(errors: int, runs: int, rate: float, of_runs: int) -> bool:
@@ -25,6 +25,7 @@ def agree(errors: int, runs: int, rate: float, of_runs: int) -> bool:
     return abs(errors / runs - rate) <= stats.norm.ppf(0.9995) * deviation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", RUNS)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name, budget", INDEPENDENT)
@@ -34,14 +35,16 @@ def test_error_rates_are_those_of_an_independent_calculation(name, budget, polic
     assert agree(int(curve.errors[0]), RUNS[engine], expected, INDEPENDENT_RUNS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, low, high", [("cov-boost", 0.12, 0.16), ("cov-boost-2d", 0.0, 0.025)])
 def test_apt_errs_as_rarely_as_promised(name, low, high):
-    curve = pp.simulate(pp.instance(name), "apt", budgets=2500, runs=20_000, rng=2024)
+    curve = pp.simulate(pp.instance(name), "apt", budgets=2500, runs=8000, rng=2024)
     at_least, at_most = curve.interval(0.999)[0]
     assert low <= at_least
     assert at_most < high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["ege-sr", "ege-sh", "ege-gg", "uniform", "ape-fb", "ape-fb-adapt", "apt"])
 @pytest.mark.parametrize("name", pp.INSTANCES)
 def test_both_engines_err_equally_often_on_every_instance(name, policy, snw_path):
