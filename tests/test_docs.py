@@ -121,11 +121,11 @@ def test_the_page_of_the_reproduction_says_what_its_data_say():
         with (FIGURES / f"{name}.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         last = max(int(row["budget"]) for row in rows)
-        for contestant in (UNIFORM, EGE_SR, EGE_SH):
-            (row,) = (row for row in rows if row["contestant"] == contestant.name and int(row["budget"]) == last)
+        for algorithm in (UNIFORM, EGE_SR, EGE_SH):
+            (row,) = (row for row in rows if row["algorithm"] == algorithm.name and int(row["budget"]) == last)
             assert row["runs"] == "4000"
             rate, low, high = (float(row[key]) for key in ("rate", "low", "high"))
-            assert f"{contestant.label} {rate:.4f} ({low:.4f} to {high:.4f})" in page
+            assert f"{algorithm.label} {rate:.4f} ({low:.4f} to {high:.4f})" in page
     assert page.count("| **holds** |") + page.count("| **does not hold** |") + page.count("| **cannot be decided** |") == 9
 
 

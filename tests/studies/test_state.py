@@ -29,9 +29,16 @@ def test_replay_equals_live(policy, seed, monkeypatch):
         at_once.apply(events)
         assert saved(at_once) == live
     one_by_one = State(study.definition)
+    moments = []
     for event in events:
         one_by_one.apply([event])
-    assert saved(one_by_one) == live
+        moments.append(saved(one_by_one))
+    assert moments[-1] == live
+    monkeypatch.setattr(state_module, "FEW", 0)
+    for end in range(10, len(events), 17):
+        at_once = State(study.definition)
+        at_once.apply(events[:end])
+        assert saved(at_once) == moments[end - 1]
     cut = len(events) // 3
     first = State(study.definition)
     first.apply(events[:cut])

@@ -195,6 +195,7 @@ def write_in_turns(storages) -> None:
         for _ in range(20):
             with mine.writing(study) as transaction:
                 assert len(transaction.events()) == transaction.n_events
+                time.sleep(0.001)  # the others want to write now
                 transaction.append([told(transaction.new_numbers(1)[0])])
 
     threads = [threading.Thread(target=write, args=(mine,)) for mine in storages]
@@ -428,11 +429,10 @@ class Interrupted(dict):
         raise KeyboardInterrupt
 
 
-def test_ctrl_c_while_memory_publishes_leaves_nothing_behind():
+@pytest.mark.parametrize("numbers", [[2, 4], [4, 2], [3, 2]])
+def test_ctrl_c_while_memory_publishes_leaves_nothing_behind(numbers):
     storage = MemoryStorage()
     study = storage.create("s", {}).id
-    with storage.writing(study) as transaction:
-        transaction.append([told(1)])
 
     def interrupted() -> None:
         with storage.writing(study) as transaction:
@@ -441,13 +441,12 @@ def test_ctrl_c_while_memory_publishes_leaves_nothing_behind():
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    with storage.writing(study) as transaction:
-        assert transaction.n_events == len(transaction.events()) == 1
-        assert transaction.events(number=2) == []
-        transaction.append([told(4)])
-    with storage.writing(study) as transaction:
-        assert [event.number for event in transaction.events()] == [1, 4]
-        assert transaction.events(number=2) == []
-        transaction.append([told(2)])
+    for position, number in enumerate(numbers, start=1):
+        with storage.writing(study) as transaction:
+            assert transaction.n_events == len(transaction.events()) == position - 1
+            assert transaction.events(number=number) == []
+            transaction.append([told(number)])
     with storage.reading(study) as transaction:
-        assert [event.position for event in transaction.events(number=2)] == [3]
+        assert [event.number for event in transaction.events()] == numbers
+        for position, number in enumerate(numbers, start=1):
+            assert [event.position for event in transaction.events(number=number)] == [position]

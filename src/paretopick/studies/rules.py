@@ -99,7 +99,7 @@ class Rules:
         if not choice.extendable:
             raise InvalidInput(
                 f"the rounds of {choice.name} are planned for the budget of {self.state.budget}; only a study with "
-                f"{', '.join(policies_with('extendable'))} can be given more later. Create a new study with the larger budget "
+                f"{' or '.join(policies_with('extendable'))} can be given more later. Create a new study with the larger budget "
                 "and import the export of this one: its measurements then count."
             )
         if check_budget(budget) < self.state.budget:

@@ -123,8 +123,8 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice, *,
     if differences := study.definition.differences(wanted):
         planned = definition.budget != study.definition.budget and not grows
         hint = (
-            f" Rounds are planned for their budget, which only {', '.join(policies_with('extendable'))} can extend; an export of "
-            "the old study can be imported."
+            f" Rounds are planned for their budget, which only {' or '.join(policies_with('extendable'))} can extend; an export "
+            "of the old study can be imported."
         )
         raise InvalidInput(
             f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
