@@ -229,6 +229,7 @@ def test_what_max_arms_missed_is_shown():
 def test_nothing_is_cut_in_a_narrow_terminal(arguments, columns):
     narrow = stdout_of(*arguments, columns=columns)
     assert "…" not in narrow
+    assert columns == 40 or all(len(line) <= columns for line in narrow.splitlines() if "paretopick " not in line)
     names = {"policies": pp.POLICIES, "schedules": pp.SCHEDULES, "demo": pp.instance("cov-boost").arm_names}
     for name in names.get(arguments[-1], ()):
         assert name in narrow

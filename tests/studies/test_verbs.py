@@ -419,9 +419,10 @@ def test_several_runs_share_a_study_on_both_databases(bench, url):
 
 
 @pytest.mark.slow
-def test_progress_on_a_terminal_shows_round_budget_active_and_front(bench):
-    shown = without_colours(on_a_terminal("run", "study.toml", columns=150, term="xterm", cwd=bench))
-    assert re.search(r"\d+/38 .*round [123]/3, [234] options left, best guess: ", shown)
+@pytest.mark.parametrize("columns", [80, 150])
+def test_progress_on_a_terminal_shows_count_time_round_options_and_front(bench, columns):
+    shown = without_colours(on_a_terminal("run", "study.toml", columns=columns, term="xterm", cwd=bench))
+    assert re.search(r"\d+/38 +[-\d]:[-\d]+:[-\d]+ +round [123]/3, [234] options left, best guess: ", shown)
     assert "Pareto-optimal: fast, small, mid" in shown
 
 

@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -17,9 +17,9 @@ from paretopick.cli.output import say
 from paretopick.errors import ParetopickError
 
 
-def _verbs(*modules: object) -> dict[str, tuple[Callable[..., None], str]]:
+def _verbs(*modules: Any) -> dict[str, tuple[Callable[..., None], str]]:
     """The verbs of modules that have one each, by name, with their examples."""
-    return {module.NAME: (module.command, module.EXAMPLE) for module in modules}  # type: ignore[attr-defined]
+    return {module.NAME: (module.command, module.EXAMPLE) for module in modules}
 
 
 SECTIONS = {
@@ -33,10 +33,11 @@ SECTIONS = {
 class _Sections(TyperGroup):
     """Lists the verbs in sections, each with the whole first sentence of its help."""
 
-    def format_commands(self, ctx: typer.Context, formatter: object) -> None:  # type: ignore[override]
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # types of click, which some releases of typer bring along
+        """Writes the sections."""
         for title, verbs in SECTIONS.items():
-            with formatter.section(title):  # type: ignore[attr-defined]
-                formatter.write_dl([(name, _first_paragraph(command)) for name, (command, _) in verbs.items()])  # type: ignore[attr-defined]
+            with formatter.section(title):
+                formatter.write_dl([(name, _first_paragraph(command)) for name, (command, _) in verbs.items()])
 
 
 def _first_paragraph(documented: Callable[..., None]) -> str:

@@ -33,12 +33,13 @@ def say(sentence: str, *, stream: TextIO | None = None) -> None:
     """Prints a sentence; on a terminal lines end between words, except where there is a command to be copied."""
     console = Console(file=stream or sys.stdout)
     for line in sentence.splitlines():
-        wrapped = console.is_terminal and "paretopick " not in line and not line.startswith(" ")
-        width = console.width if wrapped else len(line) + 1
-        print(
-            textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False),
-            file=console.file,
-        )
+        if console.is_terminal and "paretopick " not in line:
+            indent = line[: len(line) - len(line.lstrip())]
+            wrap = textwrap.TextWrapper(
+                console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+            )
+            line = wrap.fill(line)
+        print(line, file=console.file)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:

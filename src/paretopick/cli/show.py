@@ -13,7 +13,7 @@ from paretopick._arrays import check_choice
 from paretopick._texts import split_at_commas
 from paretopick.bandits import Bandit, Gaussian
 from paretopick.cli.arguments import Data, Json, Minimise, is_file
-from paretopick.cli.output import print_json, print_table, text
+from paretopick.cli.output import print_json, print_table, say, text
 from paretopick.errors import MissingFile
 from paretopick.instances import FROM_FILE, INSTANCES, instance, read_instance
 from paretopick.policies import POLICIES, policy_options
@@ -158,7 +158,7 @@ def _print(parts: Mapping[str, dict[str, Any]]) -> None:
         print(f"{kind} {part['name']}")
         for key, entry in part.items():
             if key not in ("name", "rows"):
-                print(f"  {_words(key)}: {text(entry)}")
+                say(f"  {_words(key)}: {text(entry)}")
         if rows := part.get("rows"):
             print_table([name for name, _ in _cells(rows[0])], ([cell for _, cell in _cells(row)] for row in rows))
 
