@@ -16,7 +16,7 @@ from paretopick.paper.comparisons import (
     particularly,
     slightly_outperforms,
 )
-from paretopick.paper.ledger import Point
+from paretopick.paper.database import Point
 from paretopick.paper.series import Series
 from support.paper_results import counted
 

@@ -23,7 +23,7 @@ from paretopick.paper.series import ALGORITHMS, Algorithm
 from paretopick.policies import POLICIES
 from paretopick.policies.ege import EGE, uniform
 from support.inputs import heed_interrupts
-from support.paper_results import a_ledger, counted
+from support.paper_results import a_database, counted
 
 TIMES = ("runtime-2d", "runtime-20d")
 """Entries about how long things take, which no two runs agree on."""
@@ -294,9 +294,9 @@ def test_without_the_sorting_networks_the_rest_is_there_and_it_says_so(tmp_path,
 
 def test_the_bounds_leave_the_sorting_networks_out_if_they_are_not_at_hand(tmp_path, monkeypatch):
     monkeypatch.delenv("PARETOPICK_SNW", raising=False)
-    ledger = a_ledger(tmp_path)
-    for series in CATALOGUE["bounds"].series(Results(ledger)):
-        ledger.add(series, counted(series, last=1, pulls=1), 1)
+    database = a_database(tmp_path)
+    for series in CATALOGUE["bounds"].series(Results(database)):
+        database.add(series, counted(series, last=1, pulls=1), 1)
     reproduce(["bounds"], out=tmp_path, runs=1)
     assert {row["instance"] for row in rows(tmp_path / "figures" / "bounds.csv")} == {*MAIN, *MORE} - {"snw-paper"}
 

@@ -7,7 +7,7 @@ from paretopick.errors import SimulationInterrupted
 from paretopick.paper import runs as runs_module
 from paretopick.paper.runs import Runner
 from paretopick.paper.series import Series, affordable
-from support.paper_results import a_ledger
+from support.paper_results import a_database
 
 BANDIT = pp.instance("unique-dominator")
 SERIES = [
@@ -19,12 +19,12 @@ SERIES = [
 
 
 def fill(folder, runs, several=SERIES, workers=None, progress=None):
-    ledger = a_ledger(folder)
-    one = Runner(ledger, runs=runs, seed=0, workers=workers, progress=progress)
+    database = a_database(folder)
+    one = Runner(database, runs=runs, seed=0, workers=workers, progress=progress)
     one.plan(several)
     for series in several:
         one.fill(series, series.label)
-    return [{budget: point.curve for budget, point in ledger.points(series).items()} for series in several]
+    return [{budget: point.curve for budget, point in database.points(series).items()} for series in several]
 
 
 def test_adding_runs_equals_running_them_at_once(tmp_path):
@@ -50,8 +50,8 @@ def test_many_small_pieces_make_the_same_counts(tmp_path, monkeypatch):
     at_once = fill(tmp_path / "a", 100)
     monkeypatch.setattr(runs_module, "PIECE_SECONDS", 1e-6)
     assert fill(tmp_path / "b", 100) == at_once
-    ledger = a_ledger(tmp_path / "b")
-    with ledger._database.connect() as connection:
+    database = a_database(tmp_path / "b")
+    with database._database.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM pieces").scalar_one() > 30
 
 
@@ -82,7 +82,7 @@ def test_ctrl_c_keeps_the_finished_runs_of_the_piece_in_flight(tmp_path):
 
     with pytest.raises(SimulationInterrupted):
         fill(tmp_path, 4000, [slow], workers=1, progress=stop)
-    kept = a_ledger(tmp_path).points(slow)[2000].runs
+    kept = a_database(tmp_path).points(slow)[2000].runs
     assert 0 < kept < 4000
     assert fill(tmp_path, kept + 20, [slow]) == fill(tmp_path / "other", kept + 20, [slow])
 

@@ -208,7 +208,7 @@ def test_a_server_that_vanishes_in_the_middle_of_tell(server):
         except pp.StorageFailed as problem:
             failures.append(str(problem))
 
-    blocker = server.connect(url.partition("@/")[2].partition("?")[0])
+    blocker = server.connect(url)
     blocker.execute("BEGIN")
     blocker.execute("SELECT * FROM paretopick_studies FOR UPDATE")
     thread = threading.Thread(target=tell)

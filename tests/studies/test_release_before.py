@@ -25,7 +25,7 @@ def address(request, tmp_path) -> str:
         return f"sqlite:///{tmp_path / 'studies.db'}"
     server = request.getfixturevalue("server")
     url = server.new_database()
-    with server.connect(url.partition("@/")[2].partition("?")[0]) as connection:
+    with server.connect(url) as connection:
         connection.execute((DATA / "studies.sql").read_text())
     return url
 

@@ -366,7 +366,7 @@ def test_migrations_of_a_server_wait_for_each_other(server):
     url = server.new_database()
     opened = []
     thread = threading.Thread(target=lambda: opened.append(open_storage(url)))
-    with server.connect(url.partition("@/")[2].partition("?")[0]) as other:
+    with server.connect(url) as other:
         other.execute("SELECT pg_advisory_lock(7066, 1)")
         thread.start()
         thread.join(1.0)
@@ -383,7 +383,7 @@ def test_postgresql_does_not_wait_for_ever(server, monkeypatch):
     url = server.new_database()
     storage = open_storage(url)
     study = storage.create("s", {}).id
-    with server.connect(url.partition("@/")[2].partition("?")[0]) as stuck:
+    with server.connect(url) as stuck:
         stuck.execute("BEGIN")
         stuck.execute("SELECT * FROM paretopick_studies FOR UPDATE")
         with pytest.raises(pp.StorageFailed, match="lock timeout"), storage.writing(study):

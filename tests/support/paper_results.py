@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from paretopick.paper.database import Point, ResultsDatabase
 from paretopick.paper.entries import Results
-from paretopick.paper.ledger import Ledger, Point
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 
 
@@ -26,8 +26,8 @@ def counted(series, *, budgets=None, first=0, last=1000, seed=0, **totals):
     )
 
 
-def a_ledger(folder, seed=0):
-    return Ledger(folder / "results.db", seed)
+def a_database(folder, seed=0):
+    return ResultsDatabase(folder / "results.db", seed)
 
 
 class EnteredResults(Results):

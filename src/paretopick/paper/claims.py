@@ -30,9 +30,9 @@ from paretopick.paper.comparisons import (
     shown,
     slightly_outperforms,
 )
+from paretopick.paper.database import Point
 from paretopick.paper.entries import Results, rate_and_interval
 from paretopick.paper.figures import BestArmFigure
-from paretopick.paper.ledger import Point
 from paretopick.paper.series import ADAPT, ADAPT_PUBLISHED, APE_FB, EGE_SH, EGE_SR, UNIFORM, Algorithm, Scale
 
 Names = Sequence[str]

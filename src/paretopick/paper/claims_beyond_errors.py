@@ -22,9 +22,9 @@ from paretopick.paper.comparisons import (
     outperforms,
     shown,
 )
+from paretopick.paper.database import Point
 from paretopick.paper.entries import Results, rate_and_interval
 from paretopick.paper.figures import HypervolumeFigure, RelaxedFigure, RuntimeFigure
-from paretopick.paper.ledger import Point
 from paretopick.paper.series import EGE_SH, EGE_SR
 from paretopick.paper.tables import BOUNDS, PRINTED_VOLUMES, SIZES, TARGET, VOLUME_MARGINS, BoundsTable, size_of, upper_bound
 

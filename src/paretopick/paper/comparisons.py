@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick.paper.database import Point
 from paretopick.paper.entries import Counted, Results, rate_and_interval
-from paretopick.paper.ledger import Point
 from paretopick.paper.series import Algorithm
 
 Result = Literal["holds", "does not hold", "cannot be decided"]

@@ -6,7 +6,7 @@ import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +16,7 @@ from paretopick import plots
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.errors import MissingFile
 from paretopick.instances import FROM_FILE, instance
-from paretopick.paper.ledger import Ledger, Point
+from paretopick.paper.database import Point, ResultsDatabase
 from paretopick.paper.series import Algorithm, Look, Series, affordable
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ class Results:
     """Gives out bandits by name, the series of the algorithms on them, and what has been counted of any series.
 
     Args:
-        ledger: the results database.
+        database: the results database.
         data: the file of the sorting networks; None looks at the environment variable.
     """
 
-    def __init__(self, ledger: Ledger, data: str | os.PathLike[str] | None = None) -> None:
-        self.ledger = ledger
+    def __init__(self, database: ResultsDatabase, data: str | os.PathLike[str] | None = None) -> None:
+        self.database = database
         self._data = data
         self._read: dict[tuple[str, tuple[int, ...]], list[Point]] = {}
         self.bandit = cache(self._bandit)
@@ -49,8 +49,7 @@ class Results:
         """Returns what has been counted, one point per budget; none if nothing has."""
         key = (series.key, series.budgets)
         if key not in self._read:
-            points = self.ledger.points(series).values()
-            self._read[key] = [replace(point, curve=replace(point.curve, engine=series.engine)) for point in points]
+            self._read[key] = list(self.database.points(series).values())
         return self._read[key]
 
     def read_again(self) -> None:

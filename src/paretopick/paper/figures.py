@@ -13,8 +13,8 @@ from paretopick import plots
 from paretopick._arrays import FloatArray
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.instances import FROM_FILE
+from paretopick.paper.database import Point
 from paretopick.paper.entries import Entry, Results, Rows, line_of, loss_row, numbers_of_runs, point_row, setting
-from paretopick.paper.ledger import Point
 from paretopick.paper.series import ALGORITHMS, EGE_SH, EGE_SR, UNIFORM, Algorithm, Look, Scale, Series, affordable
 from paretopick.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 from paretopick.theory.dominance import excess, pareto_mask

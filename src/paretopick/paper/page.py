@@ -50,6 +50,8 @@ def write_entry(entry: Entry, results: Results, folder: Path) -> list[Path]:
     with plots.look():
         figure = entry.draw(results)
         if figure is not None:
+            figure.draw_without_rendering()
+            figure.set_layout_engine(None)  # it has been laid out, and need not be again for each of its files
             files += plots.save(figure, folder, entry.name)
     return [*files, write_whole(csv_of(entry, folder), data_of(entry, results))]
 

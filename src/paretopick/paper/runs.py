@@ -19,8 +19,8 @@ from paretopick.instances.files import read_snw
 from paretopick.paper.catalogue import CATALOGUE
 from paretopick.paper.claims import assess
 from paretopick.paper.comparisons import Claim
+from paretopick.paper.database import ResultsDatabase
 from paretopick.paper.entries import Entry, Results, Rows
-from paretopick.paper.ledger import Ledger
 from paretopick.paper.page import csv_of, data_of, page_of, write_entry
 from paretopick.paper.series import Series
 from paretopick.simulation import ErrorCurve, simulate
@@ -92,14 +92,14 @@ def reproduce(
     if data is not None:
         read_snw(data)  # a file that is not what it should be is better known now than in an hour
     folder = _folder(out)
-    ledger = Ledger(folder / "results.db", seed)
-    if others := ledger.other_seeds():
+    database = ResultsDatabase(folder / "results.db", seed)
+    if others := database.other_seeds():
         log.warning(
             "%s holds runs of seed %s too, which are not on the page of seed %s", folder, ", ".join(map(str, others)), seed
         )
-    results = Results(ledger, data)
+    results = Results(database, data)
     entries, skipped = _chosen(names, results)
-    runner = Runner(ledger, runs=runs, seed=seed, workers=workers, progress=progress)
+    runner = Runner(database, runs=runs, seed=seed, workers=workers, progress=progress)
     runner.plan(series for entry in entries for series in entry.series(results))
     figures = folder / "figures"
     files: list[Path] = []
@@ -145,7 +145,7 @@ def _chosen(names: Sequence[str], results: Results) -> tuple[list[Entry], list[s
     lacking = [entry for entry in CATALOGUE.values() if not all(map(results.has, entry.instances))]
     if not names:
         return [entry for entry in CATALOGUE.values() if entry not in lacking], [entry.name for entry in lacking]
-    run_before = results.ledger.instances()
+    run_before = results.database.instances()
     skipped = [entry.name for entry in lacking if run_before.intersection(entry.instances)]
     entries = [CATALOGUE[name] for name in dict.fromkeys(names)]
     for entry in entries:
@@ -182,18 +182,20 @@ def _spent(entries: Sequence[Entry], results: Results) -> Rows:
 
 
 class Runner:
-    """Fills a ledger up to so many runs of each series.
+    """Fills a database up to so many runs of each series.
 
     Args:
-        ledger: where finished pieces go.
+        database: where finished pieces go.
         runs: asked for; a series takes its share of them.
         seed: of the runs.
         workers: threads, by default one for each core.
         progress: told about every step.
     """
 
-    def __init__(self, ledger: Ledger, *, runs: int, seed: int, workers: int | None, progress: Progress | None) -> None:
-        self._ledger, self._runs, self._seed, self._workers = ledger, runs, seed, workers
+    def __init__(
+        self, database: ResultsDatabase, *, runs: int, seed: int, workers: int | None, progress: Progress | None
+    ) -> None:
+        self._database, self._runs, self._seed, self._workers = database, runs, seed, workers
         self._progress = progress or (lambda doing, done, total: None)
         self._total = self._done = 0.0
 
@@ -201,7 +203,7 @@ class Runner:
         """Learns what is to come, so that progress can say how much is left."""
         counted: set[tuple[str, int]] = set()
         for series in several:
-            points = self._ledger.points(series)
+            points = self._database.points(series)
             new = [budget for budget in series.budgets if (series.key, budget) not in counted]
             counted |= {(series.key, budget) for budget in series.budgets}
             missing = [max(series.wanted(self._runs) - (points[b].runs if b in points else 0), 0) for b in new]
@@ -212,7 +214,7 @@ class Runner:
         """Makes the runs of a series that are missing."""
         wanted, pace = series.wanted(self._runs), series.weight * 1e-9
         while True:
-            points = self._ledger.points(series)
+            points = self._database.points(series)
             counted = {budget: points[budget].runs if budget in points else 0 for budget in series.budgets}
             first = min(counted.values(), default=wanted)
             if first >= wanted:
@@ -240,9 +242,9 @@ class Runner:
             curve = self._simulate(series, budgets, first, n, advance)
         except SimulationInterrupted as stop:
             if isinstance(stop.partial, ErrorCurve) and len(stop.partial.spans) == 1 and stop.partial.spans[0].first == first:
-                self._ledger.add(series, stop.partial, time.perf_counter_ns() - began)
+                self._database.add(series, stop.partial, time.perf_counter_ns() - began)
             raise
-        self._ledger.add(series, curve, time.perf_counter_ns() - began)
+        self._database.add(series, curve, time.perf_counter_ns() - began)
 
     def _simulate(
         self, series: Series, budgets: tuple[int, ...], first: int, n: int, advance: Callable[[int, int], None] | None = None

@@ -14,7 +14,6 @@ from paretopick import __version__
 from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall
 from paretopick.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
-from paretopick.policies.ege import EGE
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import why_no_kernel
 from paretopick.simulation.tasks import Task
@@ -73,7 +72,7 @@ class Series:
     @cached_property
     def by_rounds(self) -> bool:
         """Whether the policy pulls in rounds, so that a run costs the same for any budget."""
-        return not self.budgets or issubclass(self.task.kind, EGE)
+        return not self.budgets or not self.task.kind.stepwise
 
     @property
     def weight(self) -> float:

@@ -12,9 +12,9 @@ import numpy as np
 
 from paretopick import plots
 from paretopick.bandits import Bandit, Gaussian
+from paretopick.paper.database import Point
 from paretopick.paper.entries import Entry, Results, Rows, line_of, noise_of, rate_and_interval
 from paretopick.paper.figures import arrow
-from paretopick.paper.ledger import Point
 from paretopick.paper.series import ALGORITHMS, APE_FB, APT, EGE_GG, EGE_SH, EGE_SR, UNIFORM, Algorithm, Series
 from paretopick.plots import BLACK, VERMILION
 from paretopick.theory import bounds

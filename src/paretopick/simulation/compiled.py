@@ -76,7 +76,7 @@ class CompiledRunner:
 
     def __init__(self, task: Task) -> None:
         self._scorer = Scorer(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
-        with _notice():
+        with say_if_compiling():
             self._sweep = KERNELS[task.kind](task)
             self._sweep(seed_key((0,)), 0, 0)  # compiles, or reads from the cache
 
@@ -262,7 +262,7 @@ def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:
 
 
 @contextmanager
-def _notice() -> Iterator[None]:
+def say_if_compiling() -> Iterator[None]:
     """Says once that kernels are being compiled, if they are."""
     from numba.core import event
 

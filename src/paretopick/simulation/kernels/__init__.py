@@ -7,8 +7,9 @@
 ``outcomes``         what is written down about each run
 ``draws``            ``counters``: random words; ``normals``; ``binomials``: sums of Bernoulli
                      pulls; ``pulls``: those of many arms, or of one arm
-``ege``              EGE: ``one_run``; ``eight_runs`` at once, with ``eight_fronts`` and
-                     ``decisions`` about who leaves; ``kernel``, which chooses between them
+``ege``              EGE: ``one_run``; ``eight_runs`` at once, with ``eight_fronts``,
+                     ``decisions`` about who leaves, and ``leaving``; ``kernel``, which
+                     chooses between them
 ``stepwise``         policies that pull one arm at a time: what they share in ``one_run``,
                      ``eight_runs`` and ``moving_gaps``; their kernels
 ===================  ===================================================================

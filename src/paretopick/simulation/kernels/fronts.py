@@ -32,9 +32,6 @@ from paretopick.simulation.kernels.vectors import (
     word_memory,
 )
 
-FEW = 24
-"""Up to this many points are compared all with all; for more, the points of the front are found one after the other."""
-
 MANY = 256
 """In two objectives, a front of more points than that is found by sorting."""
 
@@ -79,11 +76,6 @@ def make_front(n_slots: int) -> Front:
 @inlined
 def excess(points, stride, n_objectives, i, j):
     """M(i, j) of eight slots from i on against slot j."""
-    if n_objectives == 2:
-        return larger(load(points, i) - spread(points[j]), load(points, stride + i) - spread(points[stride + j]))
-    if n_objectives == 3:
-        most = larger(load(points, i) - spread(points[j]), load(points, stride + i) - spread(points[stride + j]))
-        return larger(load(points, 2 * stride + i) - spread(points[2 * stride + j]), most)
     most = load(points, i) - spread(points[j])
     for d in range(1, n_objectives):
         most = larger(load(points, d * stride + i) - spread(points[d * stride + j]), most)
@@ -118,13 +110,10 @@ def find_gaps(points, stride, n_objectives, n, n_leaving, front):
     for a gap: it stays, and the gaps of all who leave and of whoever ties with them are exact.
     """
     n_others = -1
-    if n <= FEW:
-        _compare_all(points, stride, n_objectives, n, front)
-    else:
-        # Whether the front was long the last time changes how it is found now, and nothing else.
-        long = n_objectives == 2 and front.n_pivots[0] > MANY
-        if long or not _find_pivots(points, stride, n_objectives, n, front):
-            n_others = find_front_in_plane(points, stride, n, front)
+    # Whether the front was long the last time changes how it is found now, and nothing else.
+    long = n_objectives == 2 and front.n_pivots[0] > MANY
+    if long or not _find_pivots(points, stride, n_objectives, n, front):
+        n_others = find_front_in_plane(points, stride, n, front)
     if n_leaving == 0:
         return
     zero, outside = spread(0.0), spread(OUTSIDE)
@@ -206,20 +195,6 @@ def threshold(gaps, n, n_leaving):
 
 
 @inner
-def _compare_all(points, stride, n_objectives, n, front):
-    for i in range(0, n, WIDTH):
-        numbers = spread(np.uint64(i)) + lane_numbers()
-        best = spread(np.inf)
-        for j in range(n):
-            above = excess(points, stride, n_objectives, i, j)  # M(i, j)
-            best = smaller(choose(numbers == spread(np.uint64(j)), spread(np.inf), above), best)
-        store(front.best, i, best)
-    for j in range(n):
-        front.pivots[j] = j
-    front.n_pivots[0] = n
-
-
-@inner
 def _find_pivots(points, stride, n_objectives, n, front):
     """Compares all points with one that nobody is known to dominate, the one with the largest sum, until there is no other.
 
@@ -254,7 +229,7 @@ def _find_pivots(points, stride, n_objectives, n, front):
         own = front.best[pivot]
         top, where, numbers = least, spread(np.uint64(0)), lane_numbers()
         for i in range(0, n, WIDTH):
-            best = smaller(excess(points, stride, n_objectives, i, pivot), load(front.best, i))
+            best = smaller(excess(points, stride, n_objectives, i, pivot), load(front.best, i))  # min over j of M(i, j)
             store(front.best, i, best)
             key = choose(best > spread(0.0), load(front.key, i), least)
             better = key > top

@@ -56,7 +56,7 @@ class Point:
         return self.curve.runs
 
 
-class Ledger:
+class ResultsDatabase:
     """The results database in a file, which is made if it is not there.
 
     Args:
@@ -142,7 +142,7 @@ class Ledger:
             policy=task.policy,
             options=task.options,
             scale=None,
-            engine="compiled",
+            engine=series.engine,
             budgets=(budget,),
             tallies=np.array([tallies], dtype=np.int64),
             spans=(Span((self._seed,), 0, runs),),
