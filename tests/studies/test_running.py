@@ -372,6 +372,22 @@ def test_whoever_shows_progress_looks_at_the_clock_first(capsys):
     assert capsys.readouterr().err.startswith("round 1/3, 4 options left, best guess: ")
 
 
+class Hasty(pp.Study):
+    """Is interrupted when measurements are reserved already, and not yet begun."""
+
+    def ask(self, *given, **options):
+        super().ask(*given, **options)
+        raise KeyboardInterrupt
+
+
+def test_what_ctrl_c_kept_from_being_begun_is_given_back():
+    storage = open_storage("sqlite://")
+    study = Hasty(storage, storage.create("s", define(**GIVEN).to_dict()))
+    with pytest.raises(KeyboardInterrupt):
+        pp.run_study(study, lambda todo: measure(todo.option), abandon=lambda: None)
+    assert study.status()["out"] == []
+
+
 SLOW = """
 import sys, time, paretopick as pp
 

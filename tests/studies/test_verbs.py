@@ -239,7 +239,7 @@ def test_run_a_file_creates_and_resumes(bench):
 def test_run_from_another_folder_keeps_the_study_there_and_runs_the_command_here(bench, tmp_path_factory):
     other = tmp_path_factory.mktemp("elsewhere")
     assert "Pareto-optimal: fast, small, mid" in stdout_of("run", str(bench / "study.toml"), "--workers", "3", cwd=other)
-    assert os.listdir(other) == ["paretopick.db"]
+    assert {name.partition("-")[0] for name in os.listdir(other)} == {"paretopick.db"}
 
 
 @pytest.mark.slow

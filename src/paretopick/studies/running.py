@@ -213,6 +213,7 @@ class _Crew:
                 self._give_back()
                 raise
         if self.trouble or finishing:
+            self._give_back()  # what Ctrl-C kept us from starting after it was asked for
             raise self.trouble or finishing  # type: ignore[misc]  # one of them is there
         return self.study.result()
 
