@@ -14,7 +14,7 @@ import paretopick as pp
 assert "numba" not in sys.modules
 bandit = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2]], pp.Bernoulli())
 print(pp.simulate(bandit, "apt", budgets=[9, 30], runs=500, rng=1).tallies.tolist())
-from paretopick.simulation.kernels.stepwise.apt_eight_runs import run_apt_abreast as kernel
+from paretopick.simulation.kernels.stepwise.apt_eight_runs import run_apt_eight as kernel
 print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
 """
 

@@ -43,7 +43,7 @@ from paretopick.simulation.kernels.vectors import (
 
 
 class Rows(NamedTuple):
-    """What is known about the rows of each run, as in ``bounds.Bounds``: ``upper`` is an entry of the row, the one of ``column``."""
+    """What is known about the rows of each run, as in ``bounds``: ``upper`` is an entry of the row, the one of ``column``."""
 
     bonus: NDArray[np.float64]
     column: NDArray[np.uint64]
@@ -194,7 +194,7 @@ def _over_and_under(D, j, eight):
 
 @inlined
 def _follow(arm, bonus, K, D, eight, rows):
-    """Brings the bounds up to date after the arm in ``eight.point`` was pulled: its column, and its own row, which is searched."""
+    """Brings the bounds up to date after the arm in ``eight.point`` was pulled: its column and, searched anew, its own row."""
     infinity, place = spread(np.inf), places(arm)
     mine, mine_lower, mine_column = infinity, infinity, arm
     for i in range(K):

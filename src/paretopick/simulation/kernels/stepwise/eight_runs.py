@@ -41,8 +41,8 @@ from paretopick.simulation.kernels.vectors import (
 class EightRuns(NamedTuple):
     """Of each arm: how often it was pulled, the counter of its next pull times ``GOLDEN``, its sums, means and gap.
 
-    ``best`` and ``addend`` are as in ``moving_gaps``. ``point`` and ``normals`` are for one arm of each run; ``start`` and ``middle``
-    are the keys of the runs. ``arms`` and ``front`` are for the answer of one of them.
+    ``best`` and ``addend`` are as in ``moving_gaps``. ``point`` and ``normals`` are for one arm of each run; ``start`` and
+    ``middle`` are the keys of the runs. ``arms`` and ``front`` are for the answer of one of them.
     """
 
     pulls: NDArray[np.float64]

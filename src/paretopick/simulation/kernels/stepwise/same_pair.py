@@ -19,6 +19,7 @@ from paretopick.simulation.kernels.vectors import (
     inlined,
     lane_numbers,
     larger,
+    largest,
     load,
     smaller,
     smallest,
@@ -35,9 +36,9 @@ FAR = 1e300
 class Pair(NamedTuple):
     """The arms b and c, and what was known when they were found; their means were ``start``, first those of b.
 
-    ``top`` and ``upper_c``, ``lower_c`` are the bounds of both rows, ``bonus_b`` and ``bonus_c`` the bonuses. Of the other arms j:
-    ``upper`` is the smallest ``M(b, j) + beta_j`` and ``near`` the smallest ``M(b, j) - beta_j``. Every other row is at least
-    ``rest`` below ``top``, or settled with that margin over b and over c.
+    ``top``, ``upper_c`` and ``lower_c`` are the bounds of both rows, ``bonus_b`` and ``bonus_c`` the bonuses. Of the other arms
+    j: ``upper`` is the smallest ``M(b, j) + beta_j`` and ``near`` the smallest ``M(b, j) - beta_j``. Every other row is at least
+    ``rest`` below ``top``, or settled with that margin over b and over c. ``doubt`` is what rounding cannot have changed.
     """
 
     b: int
@@ -73,7 +74,7 @@ def found_pair(b, c, n_objectives, arms, bounds, start):
         rest = smaller(choose(others, larger(top - load(bounds.upper, i), margin), infinity), rest)
     for d in range(n_objectives):
         start[d], start[n_objectives + d] = arms.means[d * arms.stride + b], arms.means[d * arms.stride + c]
-    doubt = DOUBT * (abs(bounds.upper[b]) - smallest(spread(0.0) - most))
+    doubt = DOUBT * (abs(bounds.upper[b]) + largest(most))
     return Pair(
         b,
         c,
@@ -107,9 +108,9 @@ def chosen_again(pair, bonus_b, bonus_c, n_objectives, arms, start):
         over = max(over, mean_b - mean_c)  # M(b, c)
     more_b, more_c = max(bonus_b - pair.bonus_b, 0.0), max(bonus_c - pair.bonus_c, 0.0)
     more = max(more_b, more_c)
-    # At least the smallest M(b, j) + beta_b + beta_j.
+    # At most the smallest M(b, j) + beta_b + beta_j.
     top = min(over + bonus_b + bonus_c, pair.upper - fall_b + bonus_b)
-    # At most the smallest M(c, j) + beta_c + beta_j, and at least the smallest M(c, j) - beta_c - beta_j.
+    # At least the smallest M(c, j) + beta_c + beta_j, and at most the smallest M(c, j) - beta_c - beta_j.
     upper_c = pair.upper_c + (bonus_c - pair.bonus_c) + rise_c + fall_b + more_b
     lower_c = pair.lower_c - fall_c - rise_b - more_b - more_c
     return (
