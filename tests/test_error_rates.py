@@ -15,7 +15,7 @@ INDEPENDENT = {  # instance, budget: error probability of uniform, ege-sr, ege-s
     ("equal-gaps", 4000): (0.5797, 0.4387, 0.7617),
 }
 POLICIES = ("uniform", "ege-sr", "ege-sh")
-RUNS = {"compiled": 1_000_000, "reference": 2000}
+RUNS = {"compiled": 200_000, "reference": 400}
 
 
 def agree(errors: int, runs: int, rate: float, of_runs: int) -> bool:
@@ -25,6 +25,7 @@ def agree(errors: int, runs: int, rate: float, of_runs: int) -> bool:
     return abs(errors / runs - rate) <= stats.norm.ppf(0.9995) * deviation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", RUNS)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name, budget", INDEPENDENT)
@@ -34,21 +35,23 @@ def test_error_rates_are_those_of_an_independent_calculation(name, budget, polic
     assert agree(int(curve.errors[0]), RUNS[engine], expected, INDEPENDENT_RUNS)
 
 
-@pytest.mark.parametrize("name, low, high", [("cov-boost", 0.12, 0.16), ("cov-boost-2d", 0.0, 0.025)])
-def test_apt_errs_as_rarely_as_promised(name, low, high):
-    curve = pp.simulate(pp.instance(name), "apt", budgets=2500, runs=20_000, rng=2024)
+@pytest.mark.slow
+@pytest.mark.parametrize("name, runs, low, high", [("cov-boost", 20_000, 0.12, 0.16), ("cov-boost-2d", 8000, 0.0, 0.025)])
+def test_apt_errs_as_rarely_as_promised(name, runs, low, high):
+    curve = pp.simulate(pp.instance(name), "apt", budgets=2500, runs=runs, rng=2024)
     at_least, at_most = curve.interval(0.999)[0]
     assert low <= at_least
     assert at_most < high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["ege-sr", "ege-sh", "ege-gg", "uniform", "ape-fb", "ape-fb-adapt", "apt"])
 @pytest.mark.parametrize("name", pp.INSTANCES)
-def test_both_engines_err_equally_often_on_every_instance(name, policy, snw_path):
+def test_both_engines_err_equally_often_on_every_instance(name, policy, request):
     """Each engine draws its own random numbers; budgets are small, since the reference engine goes pull by pull."""
-    bandit = pp.instance(name, path=snw_path) if name.startswith("snw") else pp.instance(name)
+    bandit = pp.instance(name, path=request.getfixturevalue("snw_path")) if name.startswith("snw") else pp.instance(name)
     slow = policy in ("ape-fb", "ape-fb-adapt", "apt")
-    runs = (60 if bandit.n_arms <= 60 else 12) if slow else 400
+    runs = (60 if bandit.n_arms <= 60 else 12) if slow else 200
     budget = (4 if slow else 10) * bandit.n_arms
     by_errors, by_arms = [], []
     for engine, repeats in (("reference", runs), ("compiled", 50 * runs)):

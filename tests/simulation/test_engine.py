@@ -18,7 +18,7 @@ from paretopick.simulation import make_task
 from support import oracle
 from support.inputs import heed_interrupts
 from support.policy_cases import CASES
-from support.same_draws import follow
+from support.same_draws import Draws, follow
 
 EASY = pp.Bandit([[0.9, 0.1], [0.1, 0.9], [0.2, 0.2], [0.05, 0.1]], pp.Bernoulli(), name="easy", budget=40)
 
@@ -40,6 +40,7 @@ def test_the_first_runs_of_many_are_those_of_few(engine, policy):
     assert same(few + rest, pp.simulate(EASY, policy, budgets=[20, 40], runs=100, rng=5, engine=engine))
 
 
+@pytest.mark.slow
 @ENGINES
 @pytest.mark.parametrize("policy", ["ege-sr", "ape-fb", "apt"])
 def test_workers_do_not_change_the_result(engine, policy):
@@ -48,6 +49,7 @@ def test_workers_do_not_change_the_result(engine, policy):
         assert same(alone, pp.simulate(EASY, policy, runs=93, rng=5, workers=workers, engine=engine))
 
 
+@pytest.mark.slow
 @ENGINES
 def test_an_executor_does_not_change_the_result(engine):
     """Threads, and processes that start afresh, as those of a cluster do."""
@@ -80,6 +82,7 @@ def test_an_anytime_policy_is_read_off_at_every_budget(options):
         assert (alone.tallies[0] == together.tallies[i]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.0, 0.003, 60.0])
 def test_the_size_of_the_pieces_does_not_change_the_result(monkeypatch, seconds):
     for engine in ("compiled", "reference"):
@@ -119,10 +122,12 @@ def test_every_tally_is_what_it_says():
     """One run at a time, each judged here by hand; of the compiled engine, through the policy fed with its draws."""
     specs = (("ege-sr", {}), ("ege-sr-k", {"max_arms": 1}), ("ege-sr-k", {"max_arms": 2}))
     for engine, (policy, options) in itertools.product(("compiled", "reference"), specs):
+        task = make_task(EASY, (policy, options), budgets=9)
+        draws = Draws(task, 9, seed=3)
         for run in range(12):
             curve = pp.simulate(EASY, (policy, options), budgets=9, runs=1, rng=3, start=run, engine=engine)
             if engine == "compiled":
-                player = follow(make_task(EASY, (policy, options), budgets=9), 9, seed=3, run=run)
+                player = follow(task, 9, draws, run)
             else:
                 player = pp.policy(policy, n_arms=4, n_objectives=2, budget=9, **options)
                 pp.play(EASY, player, np.random.SeedSequence(3, spawn_key=(run,)))
@@ -191,6 +196,7 @@ def test_without_the_hypervolume_everything_else_is_the_same():
     assert np.isnan(without.hypervolume).all()
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_an_error_and_not_a_hang(monkeypatch):
     monkeypatch.setattr("paretopick.simulation.reference.play", lambda *_, **__: os._exit(3))
     with pytest.raises(BrokenProcessPool):
@@ -262,8 +268,8 @@ def test_a_scale_is_what_the_policy_sees_and_not_what_the_answer_is_judged_by(en
     """Divided by their scale, these objectives are those of another bandit; the hypervolume is that of the true means."""
     wide = pp.Bandit([[90.0, 0.1], [10.0, 0.9], [20.0, 0.2]], pp.Gaussian(std=[8.0, 0.08]))
     narrow = pp.Bandit(wide.means / [128.0, 1.0], pp.Gaussian(std=np.array([8.0, 0.08]) / [128.0, 1.0]))
-    scaled = pp.simulate(wide, "ape-fb", budgets=30, runs=300, rng=1, scale=[128.0, 1.0], engine=engine)
-    other = pp.simulate(narrow, "ape-fb", budgets=30, runs=300, rng=1, engine=engine)
+    scaled = pp.simulate(wide, "ape-fb", budgets=30, runs=60, rng=1, scale=[128.0, 1.0], engine=engine)
+    other = pp.simulate(narrow, "ape-fb", budgets=30, runs=60, rng=1, engine=engine)
     assert scaled.options == other.options
     assert (scaled.tallies[:, :-1] == other.tallies[:, :-1]).all()
     assert scaled.scale == (128.0, 1.0)
@@ -348,13 +354,14 @@ def test_an_interrupt_keeps_the_finished_runs(engine):
             raise KeyboardInterrupt
 
     with pytest.raises(pp.SimulationInterrupted) as stopped:
-        pp.simulate(EASY, "uniform", runs=64, rng=1, progress=stop, workers=1, engine=engine)
+        pp.simulate(EASY, "uniform", runs=1000, rng=1, progress=stop, workers=1, engine=engine)
     partial = stopped.value.partial
-    assert 10 <= partial.runs < 64
+    assert 10 <= partial.runs < 1000
     assert same(partial, pp.simulate(EASY, "uniform", runs=partial.runs, rng=1, engine=engine))
     assert isinstance(stopped.value, KeyboardInterrupt)
 
 
+@pytest.mark.slow
 def test_an_interrupt_does_not_wait_for_the_runs_in_flight(monkeypatch):
     """All runs but the first would take an hour; the workers are ended in the middle of them."""
 
@@ -396,6 +403,7 @@ pp.simulate(
 """
 
 
+@pytest.mark.slow
 def test_workers_end_when_the_main_process_is_killed(tmp_path):
     script = tmp_path / "run.py"
     script.write_text(ORPHANED)
@@ -429,6 +437,7 @@ except pp.SimulationInterrupted as stopped:
 """
 
 
+@pytest.mark.slow
 @ENGINES
 def test_ctrl_c_in_a_terminal_stops_the_workers_and_keeps_what_is_finished(tmp_path, engine):
     """A real process group gets a real SIGINT, as from a keyboard."""

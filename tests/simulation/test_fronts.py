@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
-from paretopick.simulation.kernels import fronts
+from paretopick.simulation.kernels import SOURCES, fronts
+from paretopick.simulation.kernels.vectors import kernel
 from paretopick.theory.gaps import optimal_and_gaps
 from support.inputs import random_points
 
 
-@njit
-def find(points, stride, n_objectives, n, n_leaving, front, optimal):
+@kernel
+def find(points, stride, n_objectives, n, n_leaving, front, optimal, sources=SOURCES):
     fronts.find_gaps(points, stride, n_objectives, n, n_leaving, front)
     for i in range(n):
         optimal[i] = fronts.is_optimal(points, stride, n_objectives, front, i)
@@ -50,13 +50,14 @@ def same(points: np.ndarray, front: fronts.Front | None = None) -> None:
     assert (found(points, 0, front)[0] == optimal).all()
 
 
-@pytest.mark.parametrize("max_arms", [12, 40, 200])
+@pytest.mark.parametrize("max_arms", [12, 40, pytest.param(200, marks=pytest.mark.slow)])
 def test_points_of_any_number_and_kind(max_arms):
     rng = np.random.default_rng(max_arms)
-    for points in random_points(rng, 400, max_arms=max_arms):
+    for points in random_points(rng, 150, max_arms=max_arms):
         same(points)
 
 
+@pytest.mark.slow
 def test_long_fronts_in_the_plane():
     front = fronts.make_front(704)  # used again and again: a long front before must not change what is found after
     rng = np.random.default_rng(0)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 import paretopick as pp
 from paretopick.simulation import compiled as compiler
@@ -15,15 +14,19 @@ from paretopick.simulation.compiled import (
     schedule_arrays,
     seed_key,
 )
+from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws import binomials
 from paretopick.simulation.kernels.draws.counters import Runs
 from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs
 from paretopick.simulation.kernels.ege import kernel as ege
 from paretopick.simulation.kernels.outcomes import Outcome
+from paretopick.simulation.kernels.vectors import kernel
 from paretopick.simulation.scores import unpacked
 from support.same_draws import followed
 
 NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
+QUICK = ("std", "bernoulli of few values", "none")
+EVERY_NOISE = [noise if noise in QUICK else pytest.param(noise, marks=pytest.mark.slow) for noise in NOISES]
 SPECS = {
     "ege-sr": {},
     "ege-sh": {},
@@ -78,7 +81,7 @@ def spec_of(case: str, bandit: pp.Bandit):
     return name, options
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", SPECS)
 def test_a_kernel_does_what_the_policy_does(case, noise):
     rng = np.random.default_rng([list(SPECS).index(case), NOISES.index(noise)])
@@ -108,7 +111,7 @@ def made_both_ways(bandit: pp.Bandit, spec, budget: int, runs: int, monkeypatch)
     return results[1]
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", STEPWISE)
 def test_as_many_arms_as_eight_runs_are_made_at_once_with_and_more(case, noise):
     rng = np.random.default_rng([STEPWISE.index(case), NOISES.index(noise)])
@@ -121,7 +124,7 @@ def test_as_many_arms_as_eight_runs_are_made_at_once_with_and_more(case, noise):
             assert results == [followed(bandit, spec, budget, seed=5, run=run) for run in range(2)], (bandit, spec, budget)
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", STEPWISE)
 def test_eight_runs_of_single_pulls_equal_one_run_after_the_other(case, noise, monkeypatch):
     """Of one arm and of two too, and far into a run; the runs asked for need not fill the lanes."""
@@ -166,7 +169,7 @@ def test_as_many_arms_as_eight_runs_of_ape_fb_are_made_at_once_with_and_one_more
     assert results == [followed(bandit, spec, n_arms + 150, seed=5, run=run) for run in range(2)]
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
     rng = np.random.default_rng(NOISES.index(noise))
     for _ in range(25):
@@ -181,8 +184,8 @@ def test_any_schedule_with_or_without_pulls_in_its_rounds(noise):
         assert results == [followed(bandit, spec, 10_000, seed=8, run=run) for run in range(5)], (bandit, active, pulls)
 
 
-@njit
-def decide_few(slots, cut, fronts, decision):
+@kernel
+def decide_few(slots, cut, fronts, decision, sources=SOURCES):
     n_pivots = eight_fronts.find_pivots(slots, cut.n, fronts)
     return decisions.decide_few(slots, cut, n_pivots, fronts, decision)
 
@@ -205,7 +208,7 @@ def test_an_optimal_arm_in_a_tie_at_the_cut_of_several_rounds_makes_a_run_unclea
 
 
 @pytest.mark.parametrize("max_arms", [1, 3, 9])
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 def test_the_stop_of_ege_sr_k(noise, max_arms):
     """With few pulls nearly all rounds are empty, and the stop comes in the middle of a row of them."""
     rng = np.random.default_rng([max_arms, NOISES.index(noise)])
@@ -217,7 +220,7 @@ def test_the_stop_of_ege_sr_k(noise, max_arms):
         assert results == [followed(bandit, spec, budget, seed=3, run=run) for run in range(9)], (bandit, budget)
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 def test_eight_runs_at_once_equal_one_run_after_the_other(noise):
     rng = np.random.default_rng(NOISES.index(noise))
     for i in range(20):
@@ -226,11 +229,11 @@ def test_eight_runs_at_once_equal_one_run_after_the_other(noise):
         budget = smallest_budget(bandit, spec) + int(rng.integers(0, 6 * bandit.n_arms))
         task = make_task(bandit, spec, budgets=budget)
         schedule, columns = schedule_arrays(task.player(budget))
-        kernel = bandit_arrays(task, columns)
+        arrays = bandit_arrays(task, columns)
         outcomes = []
         for at_once in (True, False):
             outcome = Outcome(np.zeros((13, 3), np.uint64), np.zeros(13, np.int64), np.zeros(13, np.int64))
-            ege.run_ege(kernel, schedule, Runs(seed_key((1,)), 4, 17), ege.make_memory(kernel, eight_runs=at_once), outcome)
+            ege.run_ege(arrays, schedule, Runs(seed_key((1,)), 4, 17), ege.make_memory(arrays, eight_runs=at_once), outcome)
             outcomes.append(outcome)
         for mine, theirs in zip(*outcomes, strict=True):
             assert (mine == theirs).all(), (bandit, spec, budget)
@@ -247,7 +250,7 @@ def test_without_tables_sums_are_found_by_inversion(monkeypatch):
         ]
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 def test_scaled_objectives(noise):
     rng = np.random.default_rng(NOISES.index(noise))
     for policy in ("ege-sr", "ege-sh", "apt"):
@@ -277,6 +280,7 @@ def test_large_sums_whose_differences_are_small():
             assert results == [followed(bandit, policy, budget, seed=1, run=run) for run in range(4)]
 
 
+@pytest.mark.slow
 def test_many_objectives():
     rng = np.random.default_rng(0)
     for D in (7, 10, 20, 23):
@@ -287,18 +291,20 @@ def test_many_objectives():
                 assert results == [followed(bandit, policy, 170, seed=2, run=run) for run in range(3)]
 
 
+@pytest.mark.slow
 def test_more_arms_than_eight_runs_at_once_may_have():
     rng = np.random.default_rng(0)
     for noise in (pp.Gaussian(std=0.3), pp.Bernoulli()):
-        bandit = pp.Bandit(rng.random((700, 2)), noise)
+        bandit = pp.Bandit(rng.random((1030, 2)), noise)
         for policy in ("ege-sr", "ege-sh"):
-            results = compiled(bandit, policy, 9000, seed=2, runs=2)
-            assert results == [followed(bandit, policy, 9000, seed=2, run=run) for run in range(2)]
+            results = compiled(bandit, policy, 12_000, seed=2, runs=2)
+            assert results == [followed(bandit, policy, 12_000, seed=2, run=run) for run in range(2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("std", [0.0, 1e-4, 0.05])
 def test_long_fronts_in_two_objectives(std):
-    """More optimal arms than are compared one by one, some of them twins, and dominated arms between them."""
+    """More optimal arms than are compared one after the other, some of them twins, and dominated arms between them."""
     steps = np.arange(450.0)
     line = np.column_stack([steps, steps[::-1]])
     bandit = pp.Bandit(np.concatenate([line, line[::9], line[::7] - 3.0, line[::2] - [0.0, 1.0]]), pp.Gaussian(std=std))

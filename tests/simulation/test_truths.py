@@ -18,6 +18,8 @@ NOISES = {
     "bernoulli": lambda rng, K, D: pp.Bernoulli(),
     "none": lambda rng, K, D: pp.Gaussian(std=0.0),  # of integers: ties and twins all the way
 }
+QUICK = ("std", "bernoulli")
+EVERY_NOISE = [noise if noise in QUICK else pytest.param(noise, marks=pytest.mark.slow) for noise in NOISES]
 POLICIES = {
     "ege-sr": {},
     "ege-sh": {},
@@ -52,7 +54,7 @@ def answers(task, first: int, last: int) -> list[list[list[int]]]:
     return [np.column_stack(result).tolist() for result in results]
 
 
-def each_by_itself(bandit: pp.Bandit, X: np.ndarray, spec, first: int, last: int, **options) -> np.ndarray:
+def one_after_the_other(bandit: pp.Bandit, X: np.ndarray, spec, first: int, last: int, **options) -> np.ndarray:
     """The tallies of one simulation for each run, on a bandit with its means, added up."""
     singles = [
         pp.simulate(pp.Bandit(X[run], bandit.noise), spec, runs=1, start=run, rng=5, workers=1, **options)
@@ -61,7 +63,7 @@ def each_by_itself(bandit: pp.Bandit, X: np.ndarray, spec, first: int, last: int
     return sum(single.tallies[:, PLAIN] for single in singles)
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_run_is_that_of_a_bandit_with_its_means(policy, noise, monkeypatch):
     """Compiled, run by run; sums of Bernoulli pulls without tables on both sides, since tables are for chances that stay."""
@@ -73,20 +75,20 @@ def test_a_run_is_that_of_a_bandit_with_its_means(policy, noise, monkeypatch):
         scale = rng.choice([0.5, 1.0, 4.0], D)
         mine = answers(make_task(bandit, spec, budgets=budgets, scale=scale, truths=truths.check_truths(X, bandit)), 3, 15)
         for run in range(3, 15):
-            alone = make_task(pp.Bandit(X[run], bandit.noise), spec, budgets=budgets, scale=scale)
-            assert answers(alone, run, run + 1) == [[row[run - 3]] for row in mine], (K, D, run)
+            single = make_task(pp.Bandit(X[run], bandit.noise), spec, budgets=budgets, scale=scale)
+            assert answers(single, run, run + 1) == [[row[run - 3]] for row in mine], (K, D, run)
 
 
 @pytest.mark.parametrize("noise", ["cov per arm", "bernoulli"])
 def test_more_arms_than_eight_runs_at_once_may_have(noise, monkeypatch):
     monkeypatch.setattr(binomials, "MOST_CELLS", 0)
     rng = np.random.default_rng(0)
-    for K, D, policy, budget in ((520, 2, "ege-sh", 6000), (30, 2, "apt", 200), (30, 2, "ape-fb-adapt", 100)):
+    for K, D, policy, budget in ((1030, 2, "ege-sh", 11_400), (30, 2, "apt", 200), (30, 2, "ape-fb-adapt", 100)):
         bandit, X = problem(rng, noise, 6, K, D)
         mine = answers(make_task(bandit, policy, budgets=budget, truths=truths.check_truths(X, bandit)), 2, 6)
         for run in range(2, 6):
-            alone = make_task(pp.Bandit(X[run], bandit.noise), policy, budgets=budget)
-            assert answers(alone, run, run + 1) == [[mine[0][run - 2]]]
+            single = make_task(pp.Bandit(X[run], bandit.noise), policy, budgets=budget)
+            assert answers(single, run, run + 1) == [[mine[0][run - 2]]]
 
 
 @pytest.mark.parametrize("policy", ["ege-sr", "ege-sr-k", "apt"])
@@ -96,7 +98,7 @@ def test_the_counts_are_those_of_the_single_runs_whoever_makes_them(policy, engi
     X = X * 0.5
     options = {"budgets": [25, 40], "engine": engine, "scale": [0.5, 2.0]}
     spec = (policy, POLICIES[policy])
-    expected = each_by_itself(bandit, X, spec, 2, 25, **options)
+    expected = one_after_the_other(bandit, X, spec, 2, 25, **options)
     assert 0 < expected[0, 1] < 23  # losses, which are errors for all but ege-sr-k
     for workers, seconds in ((1, 60.0), (1, 0.0), (2, 0.0)):
         monkeypatch.setattr("paretopick.simulation.engine.PIECE_SECONDS", seconds)

@@ -266,7 +266,7 @@ def _seed(rng: Seed) -> tuple[int, ...]:
 class _Pieces:
     """The runs cut into pieces, each about as long as ``PIECE_SECONDS``; where the cuts are does not change the result.
 
-    Pieces are multiples of ``grain``, the number of runs that advance together.
+    Pieces are multiples of ``grain``, the number of runs that are made at once.
     """
 
     def __init__(self, seed: tuple[int, ...], first: int, last: int, *, grain: int) -> None:
@@ -283,7 +283,7 @@ class _Pieces:
 
     def learn(self, runs: int, seconds: float) -> None:
         """Sizes the pieces to come by how long one took."""
-        wanted = min(4 * runs, int(runs * PIECE_SECONDS / max(seconds, 1e-9)), LARGEST_PIECE)
+        wanted = min(16 * runs, int(runs * PIECE_SECONDS / max(seconds, 1e-9)), LARGEST_PIECE)
         self._size = max(1, wanted // self._grain) * self._grain
 
 

@@ -1,4 +1,4 @@
-"""The Pareto set and the gaps of points held in slots, eight points at a time (Section 2, Eq. (5)).
+"""The Pareto set and the gaps of points held in slots, eight points in a vector (Section 2, Lemma 1, Eq. (5)).
 
 Coordinate d of slot i is ``points[d * stride + i]``. The stride is a multiple of eight, and slots behind the last point hold plus
 infinity, which dominates nothing that is looked at and is dominated by nothing.
@@ -32,9 +32,6 @@ from paretopick.simulation.kernels.vectors import (
     word_memory,
 )
 
-FEW = 24
-"""Up to this many points are compared all with all; for more, the points of the front are found one after the other."""
-
 MANY = 256
 """In two objectives, a front of more points than that is found by sorting."""
 
@@ -46,8 +43,8 @@ class Front(NamedTuple):
     """What is known about the points, one entry per slot.
 
     ``best`` is the smallest excess over any other optimal point: positive for an optimal point, where it bounds the gap from
-    above; minus the gap for the others; 0 for a point that ties, which ``is_optimal`` decides. ``gap`` is the gap. The pivots are
-    the points that were compared with all others, every optimal point among them or a twin of one.
+    above; minus the gap for the others; 0 for a point that ties, which ``is_optimal`` decides. ``gap`` is the gap. A *pivot* is a
+    point that all others were compared with: every optimal point, or a twin of it, is one.
     """
 
     best: NDArray[np.float64]
@@ -79,11 +76,6 @@ def make_front(n_slots: int) -> Front:
 @inlined
 def excess(points, stride, n_objectives, i, j):
     """M(i, j) of eight slots from i on against slot j."""
-    if n_objectives == 2:
-        return larger(load(points, i) - spread(points[j]), load(points, stride + i) - spread(points[stride + j]))
-    if n_objectives == 3:
-        most = larger(load(points, i) - spread(points[j]), load(points, stride + i) - spread(points[stride + j]))
-        return larger(load(points, 2 * stride + i) - spread(points[2 * stride + j]), most)
     most = load(points, i) - spread(points[j])
     for d in range(1, n_objectives):
         most = larger(load(points, d * stride + i) - spread(points[d * stride + j]), most)
@@ -118,19 +110,16 @@ def find_gaps(points, stride, n_objectives, n, n_leaving, front):
     for a gap: it stays, and the gaps of all who leave and of whoever ties with them are exact.
     """
     n_others = -1
-    if n <= FEW:
-        _compare_all(points, stride, n_objectives, n, front)
-    else:
-        # Whether the front was long the last time changes how it is found now, and nothing else.
-        long = n_objectives == 2 and front.n_pivots[0] > MANY
-        if long or not _find_pivots(points, stride, n_objectives, n, front):
-            n_others = find_front_in_plane(points, stride, n, front)
+    # Whether the front was long the last time changes how it is found now, and nothing else.
+    long = n_objectives == 2 and front.n_pivots[0] > MANY
+    if long or not _find_pivots(points, stride, n_objectives, n, front):
+        n_others = find_front_in_plane(points, stride, n, front)
     if n_leaving == 0:
         return
     zero, outside = spread(0.0), spread(OUTSIDE)
     for i in range(0, n, WIDTH):
         best = load(front.best, i)
-        below = zero - best  # not -best, which would turn a tie into -0.0
+        below = zero - best  # Delta_i, i not in S; not -best, which would turn a tie into -0.0
         optimal = best > zero
         store(front.gap, i, choose(optimal, outside, below))
         store(front.addend, i, choose(optimal, zero, below))
@@ -157,8 +146,8 @@ def _nearest(points, stride, n_objectives, n, j, front):
     front.addend[j] = np.inf  # not with itself
     nearest = spread(front.best[j])
     for i in range(0, n, WIDTH):
-        # M(i, j)^+ + gap of i for a point that is dominated, and M(i, j), which is positive, for one that is not
-        margin = larger(excess(points, stride, n_objectives, i, j), spread(0.0)) + load(front.addend, i)
+        # For a point that is not dominated the addend is 0, and M(i, j) is positive.
+        margin = larger(excess(points, stride, n_objectives, i, j), spread(0.0)) + load(front.addend, i)  # M(i, j)^+ + Delta*_i
         nearest = smaller(margin, nearest)
     front.addend[j] = 0.0
     return smallest(nearest)
@@ -171,7 +160,7 @@ def _nearest_in_plane(points, stride, n_others, j, front):
     for place in range(n_others):
         i = front.work[place]
         above = max(points[i] - points[j], points[stride + i] - points[stride + j], 0.0)
-        nearest = min(nearest, above + front.addend[i])
+        nearest = min(nearest, above + front.addend[i])  # M(i, j)^+ + Delta*_i
     return nearest
 
 
@@ -203,20 +192,6 @@ def threshold(gaps, n, n_leaving):
         else:
             high = largest(under)
     return low, count
-
-
-@inner
-def _compare_all(points, stride, n_objectives, n, front):
-    for i in range(0, n, WIDTH):
-        numbers = spread(np.uint64(i)) + lane_numbers()
-        best = spread(np.inf)
-        for j in range(n):
-            above = excess(points, stride, n_objectives, i, j)
-            best = smaller(choose(numbers == spread(np.uint64(j)), spread(np.inf), above), best)
-        store(front.best, i, best)
-    for j in range(n):
-        front.pivots[j] = j
-    front.n_pivots[0] = n
 
 
 @inner
@@ -254,7 +229,7 @@ def _find_pivots(points, stride, n_objectives, n, front):
         own = front.best[pivot]
         top, where, numbers = least, spread(np.uint64(0)), lane_numbers()
         for i in range(0, n, WIDTH):
-            best = smaller(excess(points, stride, n_objectives, i, pivot), load(front.best, i))
+            best = smaller(excess(points, stride, n_objectives, i, pivot), load(front.best, i))  # min over j of M(i, j)
             store(front.best, i, best)
             key = choose(best > spread(0.0), load(front.key, i), least)
             better = key > top

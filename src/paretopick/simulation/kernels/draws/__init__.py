@@ -1,1 +1,1 @@
-"""Random numbers by counter, sums of Bernoulli pulls, and pulls of arms made of them."""
+"""Random words and normals by counter, sums of Bernoulli pulls, and pulls of arms made of them."""

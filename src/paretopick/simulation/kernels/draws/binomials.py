@@ -96,12 +96,12 @@ def _support(n, p):
     odds = p / (1.0 - p)
     low, value = mode, top
     while low > 0 and value > NEGLIGIBLE:
-        value *= low / ((n - low + 1) * odds)
+        value *= low / ((n - low + 1) * odds)  # P(k - 1) = P(k) k / ((n - k + 1) odds)
         low -= 1
     high, value = mode, top
     while high < n and value > NEGLIGIBLE:
         high += 1
-        value *= (n - high + 1) / high * odds
+        value *= (n - high + 1) / high * odds  # P(k) = P(k - 1) (n - k + 1) / k odds
     return low, high
 
 
@@ -175,7 +175,7 @@ def look_up(tables, table, word):
 def mode_chance(n, p):
     """The mode of Binomial(n, p) for 0 < p < 1, and its probability."""
     mode = min(int((n + 1) * p), n)
-    logarithm = math.lgamma(n + 1.0) - math.lgamma(mode + 1.0) - math.lgamma(n - mode + 1.0)
+    logarithm = math.lgamma(n + 1.0) - math.lgamma(mode + 1.0) - math.lgamma(n - mode + 1.0)  # log of n over mode
     return mode, math.exp(logarithm + mode * math.log(p) + (n - mode) * math.log1p(-p))
 
 

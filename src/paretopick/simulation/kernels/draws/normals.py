@@ -26,7 +26,7 @@ def normal_pair(start, middle, counters):
     first = words(start, middle, counters)
     second = (first ^ (first >> spread(np.uint64(31)))) * spread(_MIX)
     second = second ^ (second >> spread(np.uint64(32)))
-    radius = square_root(spread(-2.0) * _log(spread(1.0) - unit_interval(first)))
+    radius = square_root(spread(-2.0) * _log(spread(1.0) - unit_interval(first)))  # sqrt(-2 log(1 - u))
     angle = unit_interval(second) - spread(0.5)  # from -1/8 to 1/8 of a turn; two low bits turn it to the whole circle
     square = angle * angle
     sine = fused(square, spread(_S6), spread(_S5))
@@ -48,7 +48,7 @@ def _log(x):
     shifted = as_words(x) + spread(ONE - _ROOT_HALF)
     exponent = as_lanes((shifted >> spread(np.uint64(52))) | spread(_TWO_52)) - spread(4503599627370496.0 + 1023.0)
     mantissa = as_lanes((shifted & spread(_MANTISSA)) + spread(_ROOT_HALF))  # from sqrt(1/2) to sqrt(2)
-    s = (mantissa - spread(1.0)) / (mantissa + spread(1.0))
+    s = (mantissa - spread(1.0)) / (mantissa + spread(1.0))  # log m = 2 (s + s^3 / 3 + s^5 / 5 + ..)
     square = s * s
     series = fused(square, spread(1 / 15), spread(1 / 13))
     series = fused(series, square, spread(1 / 11))

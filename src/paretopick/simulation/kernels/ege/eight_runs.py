@@ -18,8 +18,6 @@ from paretopick.simulation.kernels.draws.pulls import (
     BanditArrays,
     Draw,
     Slots,
-    copy_slot,
-    fill_slot,
     from_run,
     pull,
     slots_of_eight_runs,
@@ -33,21 +31,15 @@ from paretopick.simulation.kernels.ege.decisions import (
     make_decision,
 )
 from paretopick.simulation.kernels.ege.eight_fronts import Fronts, find_pivots, make_fronts
+from paretopick.simulation.kernels.ege.leaving import accept_few, accept_many, copy_in, copy_out, leave_few, leave_many, leaves
 from paretopick.simulation.kernels.ege.one_run import eliminate, next_cut, settle_ties
 from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
-    as_mask,
-    as_whole,
-    bits,
-    choose,
-    inlined,
     inner,
-    lane_numbers,
     load,
     lowest_bit,
     pasted,
-    scatter,
     spread,
     store,
 )
@@ -157,16 +149,16 @@ def _close_rounds(bandit, schedule, cut, running, memory, outcome):
     while unclear != 0:
         lane = lowest_bit(unclear)
         unclear &= unclear - 1
-        _copy_out(cut.n, lane, slots, one.slots)
+        copy_out(cut.n, lane, slots, one.slots)
         n, eight.accepted[lane], outcome.rounds[lane] = eliminate(schedule, cut, eight.accepted[lane], one, outcome.answers[lane])
-        _copy_in(from_run(bandit, lane), n, lane, slots, one.slots)
+        copy_in(from_run(bandit, lane), n, lane, slots, one.slots)
     if few:
-        _accept_few(cut, clear, eight, outcome.answers)
-        _leave_few(cut, clear, slots, decision)
+        accept_few(cut, clear, eight, outcome.answers)
+        leave_few(cut, clear, slots, decision)
     else:
-        _accept_many(n_pivots, clear, eight, outcome.answers)
+        accept_many(n_pivots, clear, eight, outcome.answers)
         if not all_leave:
-            _leave_many(cut.n, clear, eight)
+            leave_many(cut.n, clear, eight)
     if schedule.max_arms > 0:
         for lane in range(outcome.pulls.size):
             if (clear >> lane) & 1:
@@ -196,13 +188,6 @@ def _settle(cut, n_pivots, lane, eight, one):
     return split
 
 
-@inlined
-def _leaves(p, lane, fronts, decision):
-    """Whether pivot p of a run is optimal and leaves, where many do."""
-    slot = np.int64(fronts.slot[p * WIDTH + lane])
-    return fronts.bound[p * WIDTH + lane] > 0.0 and decision.gaps[slot * WIDTH + lane] >= decision.threshold[lane]
-
-
 @inner
 def _optimal_leaving(few, cut, n_pivots, lane, eight):
     count = 0
@@ -211,101 +196,5 @@ def _optimal_leaving(few, cut, n_pivots, lane, eight):
             count += (eight.decision.optimal[k] >> lane) & 1
     else:
         for p in range(n_pivots):
-            count += _leaves(p, lane, eight.fronts, eight.decision)
+            count += leaves(p, lane, eight.fronts, eight.decision)
     return count
-
-
-# How they leave: the last slot first, each hole filled with the last slot that stays.
-
-
-@inlined
-def _accept_few(cut, clear, eight, answers):
-    """Adds the optimal arms that were decided on to the answers of the clear runs."""
-    slots, decision = eight.slots, eight.decision
-    for k in range(cut.n_leaving):
-        optimal = decision.optimal[k] & clear
-        while optimal != 0:
-            lane = lowest_bit(optimal)
-            optimal &= optimal - 1
-            include(slots.arm[np.int64(decision.slot[k * WIDTH + lane]) * WIDTH + lane], answers[lane])
-            eight.accepted[lane] += 1
-
-
-@inlined
-def _leave_few(cut, clear, slots, decision):
-    """Takes the arms that were decided on out of the clear runs; in the others the last slots are copied onto themselves."""
-    limit = spread(float(cut.n))
-    for k in range(cut.n_leaving):
-        hole = spread(-1.0)
-        for other in range(cut.n_leaving):
-            slot = load(decision.slot, other * WIDTH)
-            hole = choose((slot > hole) & (slot < limit), slot, hole)
-        limit = hole
-        source = cut.n - 1 - k
-        _copy_slots(slots, source, as_whole(choose(as_mask(clear), hole, spread(float(source)))))
-
-
-@inlined
-def _copy_slots(slots, source, target):
-    """Overwrites a slot of each run with the one that is ``source`` in all."""
-    D, n = slots.n_objectives, slots.arm.size
-    place = target * spread(uint64(WIDTH)) + lane_numbers()
-    scatter(slots.arm, place, load(slots.arm, source * WIDTH))
-    scatter(slots.counter, place, load(slots.counter, source * WIDTH))
-    start = target * spread(uint64(D * WIDTH)) + lane_numbers()
-    for d in range(0, D * WIDTH, WIDTH):
-        scatter(slots.sums, start + spread(uint64(d)), load(slots.sums, source * D * WIDTH + d))
-        scatter(slots.means, start + spread(uint64(d)), load(slots.means, source * D * WIDTH + d))
-    if slots.factors.size > 1:
-        for cell in range(0, D * D * n, n):
-            scatter(slots.factors, place + spread(uint64(cell)), load(slots.factors, cell + source * WIDTH))
-
-
-@inner
-def _accept_many(n_pivots, clear, eight, answers):
-    """Adds the optimal arms with gaps from the threshold on to the answers of the clear runs."""
-    for lane in range(WIDTH):
-        if (clear >> lane) & 1:
-            for p in range(n_pivots):
-                if _leaves(p, lane, eight.fronts, eight.decision):
-                    include(eight.slots.arm[np.int64(eight.fronts.slot[p * WIDTH + lane]) * WIDTH + lane], answers[lane])
-                    eight.accepted[lane] += 1
-
-
-@inner
-def _leave_many(n, clear, eight):
-    """Takes the arms with gaps from the threshold on out of the clear runs."""
-    slots, left, D = eight.slots, eight.left, eight.slots.n_objectives
-    threshold = load(eight.decision.threshold, 0)
-    left[:] = n
-    for i in range(n - 1, -1, -1):
-        leaving = bits(load(eight.decision.gaps, i * WIDTH) >= threshold) & clear
-        while leaving != 0:
-            lane = lowest_bit(leaving)
-            leaving &= leaving - 1
-            left[lane] -= 1
-            last = left[lane]
-            copy_slot(slots, last * WIDTH + lane, last * D * WIDTH + lane, i * WIDTH + lane, i * D * WIDTH + lane)
-
-
-@inner
-def _copy_out(n, lane, slots, one):
-    """Writes the arms and sums of one run to where ``one_run`` works."""
-    D = slots.n_objectives
-    for i in range(n):
-        one.arm[i] = slots.arm[i * WIDTH + lane]
-        for d in range(D):
-            one.sums[d * one.stride + i] = slots.sums[(i * D + d) * WIDTH + lane]
-    for i in range(n, (n + WIDTH - 1) // WIDTH * WIDTH):
-        for d in range(D):
-            one.sums[d * one.stride + i] = np.inf
-
-
-@inner
-def _copy_in(bandit, n, lane, slots, one):
-    """Writes them back."""
-    D = slots.n_objectives
-    for i in range(n):
-        fill_slot(bandit, slots, i * WIDTH + lane, i * D * WIDTH + lane, np.int64(one.arm[i]))
-        for d in range(D):
-            slots.sums[(i * D + d) * WIDTH + lane] = one.sums[d * one.stride + i]
