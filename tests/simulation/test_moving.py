@@ -1,4 +1,4 @@
-"""Gaps that follow the arms one by one equal the gaps found anew, to the last bit."""
+"""Gaps that follow one arm after the other equal the gaps found anew, to the last bit."""
 
 import numpy as np
 import pytest
@@ -19,8 +19,8 @@ def move(means, stride, n_objectives, n_arms, arm, gaps):
     moving_gaps.move_arm(means, stride, n_objectives, n_arms, arm, gaps)
 
 
-def check(points: np.ndarray, moves, together: int = 1) -> None:
-    """Moves arms to places, ``together`` at a time, and looks at the gaps after each time."""
+def check(points: np.ndarray, moves, at_once: int = 1) -> None:
+    """Moves arms to places, ``at_once`` at a time, and looks at the gaps after each time."""
     K, D = points.shape
     stride = -(-K // 8) * 8
     slots = np.full((D, stride), -np.inf)
@@ -33,7 +33,7 @@ def check(points: np.ndarray, moves, together: int = 1) -> None:
     for arm, place in moves:
         slots[:, arm] = place
         waiting.append(arm)
-        if len(waiting) == together:
+        if len(waiting) == at_once:
             for moved in waiting:
                 move(slots.ravel(), stride, D, K, moved, gaps)
             waiting = []
@@ -42,14 +42,14 @@ def check(points: np.ndarray, moves, together: int = 1) -> None:
             assert (gaps.gap[K:] == np.inf).all()
 
 
-@pytest.mark.parametrize("together", [1, 2, 5])
+@pytest.mark.parametrize("at_once", [1, 2, 5])
 @pytest.mark.parametrize("max_arms", [3, 9, 40])
-def test_arms_that_jump_anywhere(max_arms, together):
+def test_arms_that_jump_anywhere(max_arms, at_once):
     """Ties, twins and single arms among them, as the points of ``random_points`` are."""
-    rng = np.random.default_rng([max_arms, together])
+    rng = np.random.default_rng([max_arms, at_once])
     for points in random_points(rng, 60, max_arms=max_arms):
         arms = rng.integers(0, len(points), 60)
-        check(points, [(arm, points[rng.integers(0, len(points))] * rng.choice([1.0, 1.0, -1.0])) for arm in arms], together)
+        check(points, [(arm, points[rng.integers(0, len(points))] * rng.choice([1.0, 1.0, -1.0])) for arm in arms], at_once)
 
 
 @pytest.mark.parametrize("D", [1, 2, 3, 10])

@@ -6,7 +6,14 @@ import pytest
 import paretopick as pp
 from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
-from paretopick.simulation.compiled import ABREAST, ABREAST_WITHOUT_GAPS, KERNELS, bandit_arrays, schedule_arrays, seed_key
+from paretopick.simulation.compiled import (
+    KERNELS,
+    MOST_ARMS_OF_APE_FB,
+    MOST_COMPARISONS,
+    bandit_arrays,
+    schedule_arrays,
+    seed_key,
+)
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws import binomials
 from paretopick.simulation.kernels.draws.counters import Runs
@@ -89,14 +96,26 @@ def test_a_kernel_does_what_the_policy_does(case, noise):
             assert result == followed(bandit, spec, budget, seed=5, run=run), (bandit, spec, budget, run)
 
 
-SEQUENTIAL = [case for case in SPECS if case.startswith("ap")]
+STEPWISE = [case for case in SPECS if case.startswith("ap")]
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("case", SEQUENTIAL)
-def test_as_many_arms_as_run_abreast_and_more(case, noise):
-    rng = np.random.default_rng([SEQUENTIAL.index(case), NOISES.index(noise)])
-    for K in (ABREAST - 1, ABREAST, ABREAST + 1, ABREAST + 9):
+def made_both_ways(bandit: pp.Bandit, spec, budget: int, runs: int, monkeypatch):
+    """The results of one run after the other, having asserted that eight runs at once give the same."""
+    results = []
+    for most in (10**9, 0):
+        monkeypatch.setattr(compiler, "MOST_COMPARISONS", dict.fromkeys(MOST_COMPARISONS, most))
+        monkeypatch.setattr(compiler, "MOST_ARMS_OF_APE_FB", most)
+        monkeypatch.setattr(compiler, "ARMS_OF_ONE_RUN", most)
+        results.append(compiled(bandit, spec, budget, seed=4, runs=runs))
+    assert results[0] == results[1], (bandit, spec, budget)
+    return results[1]
+
+
+@pytest.mark.parametrize("noise", EVERY_NOISE)
+@pytest.mark.parametrize("case", STEPWISE)
+def test_as_many_arms_as_eight_runs_are_made_at_once_with_and_more(case, noise):
+    rng = np.random.default_rng([STEPWISE.index(case), NOISES.index(noise)])
+    for K in (12, 15, 18, 23, 24, 27, 33):  # the limit depends on the number of objectives, which is drawn
         bandit = random_bandit(rng, noise, n_arms=K)
         spec = spec_of(case, bandit)
         for more in (0, 1, 4 * K):
@@ -105,25 +124,19 @@ def test_as_many_arms_as_run_abreast_and_more(case, noise):
             assert results == [followed(bandit, spec, budget, seed=5, run=run) for run in range(2)], (bandit, spec, budget)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("case", SEQUENTIAL)
-def test_runs_abreast_equal_runs_by_themselves(case, noise, monkeypatch):
+@pytest.mark.parametrize("noise", EVERY_NOISE)
+@pytest.mark.parametrize("case", STEPWISE)
+def test_eight_runs_of_single_pulls_equal_one_run_after_the_other(case, noise, monkeypatch):
     """Of one arm and of two too, and far into a run; the runs asked for need not fill the lanes."""
-    rng = np.random.default_rng([SEQUENTIAL.index(case), NOISES.index(noise)])
+    rng = np.random.default_rng([STEPWISE.index(case), NOISES.index(noise)])
     for K in (1, 2, 3, 5, 8, 9, 17, 24, 40, 70):
         bandit = random_bandit(rng, noise, n_arms=K)
         spec = spec_of(case, bandit)
-        budget = smallest_budget(bandit, spec) + int(rng.choice([0, 1, 40 * K, 200 * K]))
-        results = []
-        for most in (100, 0):
-            monkeypatch.setattr(compiler, "ABREAST", most)
-            monkeypatch.setattr(compiler, "ABREAST_WITHOUT_GAPS", most)
-            results.append(compiled(bandit, spec, budget, seed=4, runs=11))
-        assert results[0] == results[1], (bandit, spec, budget)
+        made_both_ways(bandit, spec, smallest_budget(bandit, spec) + int(rng.choice([0, 1, 40 * K, 200 * K])), 11, monkeypatch)
 
 
 @pytest.mark.parametrize("c", [0.01, 1.0, 1e4])
-def test_much_and_little_exploration_abreast_and_alone(c, monkeypatch):
+def test_much_and_little_exploration(c, monkeypatch):
     """With little of it every arm is optimal for sure, with much of it none is."""
     rng = np.random.default_rng(0)
     line = np.arange(30.0)
@@ -132,20 +145,28 @@ def test_much_and_little_exploration_abreast_and_alone(c, monkeypatch):
         bandit = pp.Bandit(means, pp.Gaussian(std=0.3))
         for name, options in (("ape-fb", {"complexity": 40.0}), ("ape-fb-adapt", {}), ("ape-fb-adapt", {"as_published": True})):
             spec = (name, {"c": c, **options})
-            results = []
-            for most in (100, 0):
-                monkeypatch.setattr(compiler, "ABREAST", most)
-                monkeypatch.setattr(compiler, "ABREAST_WITHOUT_GAPS", most)
-                results.append(compiled(bandit, spec, 400, seed=6, runs=3))
-                assert results[-1][0] == followed(bandit, spec, 400, seed=6, run=0)
-            assert results[0] == results[1]
+            results = made_both_ways(bandit, spec, 400, 3, monkeypatch)
+            assert results[0] == followed(bandit, spec, 400, seed=4, run=0)
 
 
-@pytest.mark.parametrize("n_arms", [ABREAST_WITHOUT_GAPS, ABREAST_WITHOUT_GAPS + 1])
-def test_as_many_arms_as_ape_fb_runs_abreast_with_and_one_more(n_arms):
+@pytest.mark.parametrize("noise", ["std", "cov per arm", "bernoulli"])
+@pytest.mark.parametrize("options", [{"c": 0.1}, {"c": 3.0}, {"c": 90.0}, {"as_published": True}])
+def test_a_pair_that_is_chosen_for_long_gives_way_in_time(noise, options, monkeypatch):
+    """Budgets of hundreds of pulls for each of the hardest arms, which are pulled for many steps on end."""
+    rng = np.random.default_rng([NOISES.index(noise), len(options), int(10 * options.get("c", 0.0))])
+    for K in (2, 3, 6, 13, 30):
+        bandit = random_bandit(rng, noise, n_arms=K)
+        name = "ape-fb-adapt" if "as_published" in options else "ape-fb"
+        results = made_both_ways(bandit, (name, options), 150 * K, 2, monkeypatch)
+        assert results[0] == followed(bandit, (name, options), 150 * K, seed=4, run=0), (bandit, options)
+
+
+@pytest.mark.parametrize("n_arms", [MOST_ARMS_OF_APE_FB, MOST_ARMS_OF_APE_FB + 1])
+def test_as_many_arms_as_eight_runs_of_ape_fb_are_made_at_once_with_and_one_more(n_arms):
     bandit = random_bandit(np.random.default_rng(0), "std", n_arms=n_arms)
-    results = compiled(bandit, "ape-fb", n_arms + 150, seed=5, runs=2)
-    assert results == [followed(bandit, "ape-fb", n_arms + 150, seed=5, run=run) for run in range(2)]
+    spec = ("ape-fb", {"exploration": 100.0})
+    results = compiled(bandit, spec, n_arms + 150, seed=5, runs=2)
+    assert results == [followed(bandit, spec, n_arms + 150, seed=5, run=run) for run in range(2)]
 
 
 @pytest.mark.parametrize("noise", EVERY_NOISE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import operator
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -274,20 +274,26 @@ def _extreme(builder: ir.IRBuilder, sign: str, a: ir.Value, b: ir.Value) -> ir.V
 @intrinsic
 def largest(typingctx: Any, a: Any) -> Any:
     """The largest lane as one float64."""
-    return types.float64(LANES), lambda context, builder, sig, args: _reduced(builder, ">", args[0])
+    return types.float64(LANES), lambda context, builder, sig, args: _reduced(builder, partial(_extreme, builder, ">"), args[0])
 
 
 @intrinsic
 def smallest(typingctx: Any, a: Any) -> Any:
     """The smallest lane as one float64."""
-    return types.float64(LANES), lambda context, builder, sig, args: _reduced(builder, "<", args[0])
+    return types.float64(LANES), lambda context, builder, sig, args: _reduced(builder, partial(_extreme, builder, "<"), args[0])
 
 
-def _reduced(builder: ir.IRBuilder, sign: str, a: ir.Value) -> ir.Value:
+@intrinsic
+def total(typingctx: Any, a: Any) -> Any:
+    """The sum of all lanes as one float64; not rounded as if they were added up in order."""
+    return types.float64(LANES), lambda context, builder, sig, args: _reduced(builder, builder.fadd, args[0])
+
+
+def _reduced(builder: ir.IRBuilder, join: Callable[[ir.Value, ir.Value], ir.Value], a: ir.Value) -> ir.Value:
     places = ir.VectorType(ir.IntType(32), WIDTH)
     for step in (4, 2, 1):
         folded = builder.shuffle_vector(a, a, ir.Constant(places, [(lane + step) % WIDTH for lane in range(WIDTH)]))
-        a = _extreme(builder, sign, a, folded)
+        a = join(a, folded)
     return builder.extract_element(a, ir.Constant(ir.IntType(32), 0))
 
 

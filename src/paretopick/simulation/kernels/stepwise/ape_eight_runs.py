@@ -1,4 +1,4 @@
-"""Runs of APE-FB and APE-FB-ADAPT with few arms, eight abreast; for what is computed, see ``ape``."""
+"""Runs of APE-FB and APE-FB-ADAPT, eight runs at once; for what is computed, see ``ape`` and ``bounds``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
-from paretopick.simulation.kernels.stepwise.ape import ADAPTIVE, FIXED, LARGEST_FLOAT, PUBLISHED, SMALLEST_GAP
+from paretopick.simulation.kernels.stepwise.ape import ADAPTIVE, FIXED, PUBLISHED, SMALLEST_GAP
+from paretopick.simulation.kernels.stepwise.bounds import LARGEST_FLOAT
 from paretopick.simulation.kernels.stepwise.eight_runs import (
-    Abreast,
+    EightRuns,
     answer_of,
     begin_runs,
     excess_of,
     gaps_of_each,
-    make_abreast,
+    make_eight_runs,
     places,
     pull_each,
 )
@@ -42,7 +43,7 @@ from paretopick.simulation.kernels.vectors import (
 
 
 class Rows(NamedTuple):
-    """What is known about the rows of each run, as in ``ape.Bounds``: ``upper`` is an entry of the row, the one of ``column``."""
+    """What is known about the rows of each run, as in ``bounds``: ``upper`` is an entry of the row, the one of ``column``."""
 
     bonus: NDArray[np.float64]
     column: NDArray[np.uint64]
@@ -53,93 +54,101 @@ class Rows(NamedTuple):
 class Memory(NamedTuple):
     """What the runs work in."""
 
-    runs: Abreast
+    eight: EightRuns
     rows: Rows
 
 
-def make_memory(noise: BanditArrays) -> Memory:
+def make_memory(bandit: BanditArrays) -> Memory:
     """Memory for eight runs."""
-    n = noise.n_arms * WIDTH
-    return Memory(make_abreast(noise), Rows(float_memory(n), word_memory(n), float_memory(n), float_memory(n)))
+    n = bandit.n_arms * WIDTH
+    return Memory(make_eight_runs(bandit), Rows(float_memory(n), word_memory(n), float_memory(n), float_memory(n)))
 
 
 @kernel
-def run_ape_abreast(noise, variant, scale, budget, seed, first, last, memory, outcome, sources=SOURCES):
-    """Makes the runs ``first`` to ``last - 1``, as ``ape.run_ape`` does."""
-    runs, rows = memory.runs, memory.rows
-    K, D = noise.n_arms, noise.n_objectives
-    for eight in range(first, last, WIDTH):
-        own = from_run(noise, eight - first)
-        begin_runs(own, seed, eight, 1, runs)
-        bonus = _bonus(spread(scale), spread(1.0)) if variant == FIXED else spread(0.0)
-        for i in range(K):
-            store(rows.bonus, i * WIDTH, bonus)
-        if variant == ADAPTIVE:
-            _set_bonuses(_explorations(variant, scale, budget - K, K, D, runs), K, runs, rows)
-        _search_all(K, D, runs, rows)
-        used, step = K, 0
-        while used < budget:
-            step += 1
-            b, c = _candidates(K, D, runs, rows)
-            fewer = gather(runs.pulls, places(c)) < gather(runs.pulls, places(b))
-            chosen = choose(fewer, c, b)
-            exploration = spread(scale)
-            if variant == PUBLISHED:
-                exploration = _explorations(variant, scale, budget - K, K, D, runs)
-                if budget - used > 1 and K > 1:
-                    other = choose(fewer, b, c)
-                    pull_each(own, other, runs)
-                    used += 1
-                    _follow(other, gather(rows.bonus, places(other)), K, D, runs, rows)
-            pull_each(own, chosen, runs)
-            used += 1
-            if variant == ADAPTIVE:
-                _set_bonuses(_explorations(variant, scale, budget - K, K, D, runs), K, runs, rows)
-                _search_all(K, D, runs, rows)
-            else:
-                place = places(chosen)
-                bonus = _bonus(exploration, gather(runs.pulls, place))
-                scatter(rows.bonus, place, bonus)
-                _follow(chosen, bonus, K, D, runs, rows)
-        for run in range(eight, min(eight + WIDTH, last)):
-            answer_of(D, K, run - eight, runs, outcome.answers[run - first])
-            outcome.pulls[run - first] = used
-            outcome.rounds[run - first] = step + 1
+def run_ape_eight(bandit, rule, runs, memory, outcome, sources=SOURCES):
+    """Makes runs, as ``ape.run_ape`` does."""
+    for first in range(runs.first, runs.last, WIDTH):
+        row = first - runs.first
+        own = from_run(bandit, row)
+        begin_runs(own, runs.seed, first, 1, memory.eight)
+        steps = _run_eight(own, rule, memory)
+        for lane in range(min(WIDTH, runs.last - first)):
+            answer_of(bandit.n_objectives, bandit.n_arms, lane, memory.eight, outcome.answers[row + lane])
+            outcome.pulls[row + lane] = rule.budget
+            outcome.rounds[row + lane] = steps + 1
+
+
+@inlined
+def _run_eight(bandit, rule, memory):
+    """All steps of eight runs; returns how many."""
+    eight, rows, K, D = memory.eight, memory.rows, bandit.n_arms, bandit.n_objectives
+    bonus = _bonus(spread(rule.scale), spread(1.0)) if rule.variant == FIXED else spread(0.0)
+    for i in range(K):
+        store(rows.bonus, i * WIDTH, bonus)
+    if rule.variant == ADAPTIVE:
+        _set_bonuses(_explorations(rule, K, D, eight), K, eight, rows)
+    _search_all(K, D, eight, rows)
+    used, steps = K, 0
+    while used < rule.budget:
+        steps += 1
+        b, c = _candidates(K, D, eight, rows)
+        fewer = gather(eight.pulls, places(c)) < gather(eight.pulls, places(b))
+        chosen = choose(fewer, c, b)
+        exploration = spread(rule.scale)
+        if rule.variant == PUBLISHED:
+            exploration = _explorations(rule, K, D, eight)
+            if rule.budget - used > 1 and K > 1:
+                other = choose(fewer, b, c)
+                pull_each(bandit, other, eight)
+                used += 1
+                _follow(other, gather(rows.bonus, places(other)), K, D, eight, rows)
+        pull_each(bandit, chosen, eight)
+        used += 1
+        if rule.variant == ADAPTIVE:
+            _set_bonuses(_explorations(rule, K, D, eight), K, eight, rows)
+            _search_all(K, D, eight, rows)
+        else:
+            place = places(chosen)
+            bonus = _bonus(exploration, gather(eight.pulls, place))
+            scatter(rows.bonus, place, bonus)
+            _follow(chosen, bonus, K, D, eight, rows)
+    return steps
 
 
 @inlined
 def _bonus(exploration, count):
-    return spread(0.4) * square_root(exploration / count)
+    return spread(0.4) * square_root(exploration / count)  # beta_i = (2/5) sqrt(a / T_i)
 
 
 @inner
-def _explorations(variant, c, steps, K, D, runs):
+def _explorations(rule, K, D, eight):
     """The exploration of each run, by its H, which is added up in the order of the arms."""
-    gaps_of_each(D, K, runs)
+    gaps_of_each(D, K, eight)
     hardness = spread(0.0)
     for i in range(K):
-        gap = load(runs.gap, i * WIDTH)
-        gap = gap + spread(SMALLEST_GAP) if variant == PUBLISHED else larger(gap, spread(SMALLEST_GAP))
-        hardness = hardness + spread(1.0) / (gap * gap)
-    exploration = smaller(spread(c * (25 / 36) * steps) / hardness, spread(LARGEST_FLOAT))
+        gap = load(eight.gap, i * WIDTH)
+        gap = gap + spread(SMALLEST_GAP) if rule.variant == PUBLISHED else larger(gap, spread(SMALLEST_GAP))
+        hardness = hardness + spread(1.0) / (gap * gap)  # H = sum of 1 / gap_i^2
+    exploration = spread(rule.scale * (25 / 36) * (rule.budget - K)) / hardness  # a = c 25/36 (T - K) / H
+    exploration = smaller(exploration, spread(LARGEST_FLOAT))
     return choose(hardness > spread(0.0), exploration, spread(0.0))
 
 
 @inner
-def _set_bonuses(exploration, K, runs, rows):
+def _set_bonuses(exploration, K, eight, rows):
     for i in range(K):
-        store(rows.bonus, i * WIDTH, _bonus(exploration, load(runs.pulls, i * WIDTH)))
+        store(rows.bonus, i * WIDTH, _bonus(exploration, load(eight.pulls, i * WIDTH)))
 
 
 @inner
-def _search_all(K, D, runs, rows):
+def _search_all(K, D, eight, rows):
     """Finds the bounds of all rows anew."""
     infinity = spread(np.inf)
     for i in range(K):
         own, upper, lower, column = load(rows.bonus, i * WIDTH), infinity, infinity, spread(uint64(i))
         for j in range(K):
             if j != i:
-                above, bonus = excess_of(runs.means, D, i, j), load(rows.bonus, j * WIDTH)
+                above, bonus = excess_of(eight.means, D, i, j), load(rows.bonus, j * WIDTH)
                 entry = above + own + bonus
                 closer = entry < upper
                 upper, column = choose(closer, entry, upper), choose(closer, spread(uint64(j)), column)
@@ -150,49 +159,49 @@ def _search_all(K, D, runs, rows):
 
 
 @inlined
-def _fetch(arm, D, runs):
-    """Puts the means of one arm of each run into ``runs.point``."""
+def _fetch(arm, D, eight):
+    """Puts the means of one arm of each run into ``eight.point``."""
     for d in range(D):
         place = (arm * spread(uint64(D)) + spread(uint64(d))) * spread(uint64(WIDTH))
-        store(runs.point, d * WIDTH, gather(runs.means, place + places(spread(uint64(0)))))
+        store(eight.point, d * WIDTH, gather(eight.means, place + places(spread(uint64(0)))))
 
 
 @inlined
-def _over(D, j, runs):
-    """M(i, j) for the arm i in ``runs.point``."""
+def _over(D, j, eight):
+    """M(i, j) for the arm i in ``eight.point``."""
     if D == 2:
-        first = load(runs.point, 0) - load(runs.means, 2 * j * WIDTH)
-        return larger(load(runs.point, WIDTH) - load(runs.means, (2 * j + 1) * WIDTH), first)
-    most = load(runs.point, 0) - load(runs.means, j * D * WIDTH)
+        first = load(eight.point, 0) - load(eight.means, 2 * j * WIDTH)
+        return larger(load(eight.point, WIDTH) - load(eight.means, (2 * j + 1) * WIDTH), first)
+    most = load(eight.point, 0) - load(eight.means, j * D * WIDTH)
     for d in range(1, D):
-        most = larger(load(runs.point, d * WIDTH) - load(runs.means, (j * D + d) * WIDTH), most)
+        most = larger(load(eight.point, d * WIDTH) - load(eight.means, (j * D + d) * WIDTH), most)
     return most
 
 
 @inlined
-def _over_and_under(D, j, runs):
-    """M(i, j) and M(j, i) for the arm i in ``runs.point``: the differences are the same but for their sign."""
-    first = load(runs.point, 0) - load(runs.means, j * D * WIDTH)
+def _over_and_under(D, j, eight):
+    """M(i, j) and M(j, i) for the arm i in ``eight.point``: the differences are the same but for their sign."""
+    first = load(eight.point, 0) - load(eight.means, j * D * WIDTH)
     if D == 2:
-        second = load(runs.point, WIDTH) - load(runs.means, (2 * j + 1) * WIDTH)
+        second = load(eight.point, WIDTH) - load(eight.means, (2 * j + 1) * WIDTH)
         return larger(first, second), spread(0.0) - smaller(first, second)
     most, least = first, first
     for d in range(1, D):
-        difference = load(runs.point, d * WIDTH) - load(runs.means, (j * D + d) * WIDTH)
+        difference = load(eight.point, d * WIDTH) - load(eight.means, (j * D + d) * WIDTH)
         most, least = larger(difference, most), smaller(difference, least)
     return most, spread(0.0) - least
 
 
 @inlined
-def _follow(arm, bonus, K, D, runs, rows):
-    """Brings the bounds up to date after the arm in ``runs.point`` was pulled: its column, and its own row, which is searched."""
+def _follow(arm, bonus, K, D, eight, rows):
+    """Brings the bounds up to date after the arm in ``eight.point`` was pulled: its column and, searched anew, its own row."""
     infinity, place = spread(np.inf), places(arm)
     mine, mine_lower, mine_column = infinity, infinity, arm
     for i in range(K):
         at, number = i * WIDTH, spread(uint64(i))
         itself = arm == number
         own, column, upper = load(rows.bonus, at), load(rows.column, at), load(rows.upper, at)
-        under, above = _over_and_under(D, i, runs)
+        under, above = _over_and_under(D, i, eight)
         entry = above + own + bonus
         takes = (entry < upper) | (column == arm)
         store(rows.upper, at, choose(takes, entry, upper))
@@ -209,7 +218,7 @@ def _follow(arm, bonus, K, D, runs, rows):
 
 
 @inlined
-def _candidates(K, D, runs, rows):
+def _candidates(K, D, eight, rows):
     """The arms b and c of this step in each run; among equals the smallest number."""
     least = spread(-np.inf)
     while True:
@@ -226,7 +235,7 @@ def _candidates(K, D, runs, rows):
                 weaker = lower < bottom
                 bottom, weakest = choose(weaker, lower, bottom), choose(weaker, spread(uint64(i)), weakest)
             b = choose(settled, weakest, b)
-        upper, lower, column, c = _search(b, K, D, runs, rows)
+        upper, lower, column, c = _search(b, K, D, eight, rows)
         exact = (settled & (lower == bottom)) | ((upper == top) & ~(lower > spread(0.0)))
         if bits(~exact) == 0:
             return b, c
@@ -237,16 +246,16 @@ def _candidates(K, D, runs, rows):
 
 
 @inlined
-def _search(b, K, D, runs, rows):
+def _search(b, K, D, eight, rows):
     """Searches row b of each run; returns its smallest entries, the column of the upper one, and the arm c that goes with it."""
     infinity = spread(np.inf)
-    _fetch(b, D, runs)
+    _fetch(b, D, eight)
     own = gather(rows.bonus, places(b))
     upper, lower, column = infinity, infinity, b
     nearest, c = infinity, b
     for j in range(K):
         number, bonus = spread(uint64(j)), load(rows.bonus, j * WIDTH)
-        above = choose(b == number, infinity, _over(D, j, runs))
+        above = choose(b == number, infinity, _over(D, j, eight))
         entry = above + own + bonus
         closer = entry < upper
         upper, column = choose(closer, entry, upper), choose(closer, number, column)

@@ -1,4 +1,4 @@
-"""Runs of apt, read off at every budget: it does not know when it ends."""
+"""Runs of apt, one run after the other, read off at every budget: it does not know when it ends."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ from paretopick.simulation.kernels.vectors import (
 )
 
 
+class Rule(NamedTuple):
+    """The options of apt, and the budgets it is read off at, which rise."""
+
+    batch: int
+    gamma: float
+    initial: int
+    budgets: NDArray[np.int64]
+
+
 class Memory(NamedTuple):
     """What the runs work in.
 
@@ -43,45 +52,46 @@ class Memory(NamedTuple):
     waiting: NDArray[np.bool_]
 
 
-def make_memory(noise: BanditArrays) -> Memory:
-    """Memory for one run at a time; slots behind the last arm are minus infinity, as ``moving`` wants them."""
-    arms = make_arms(noise, -np.inf)
+def make_memory(bandit: BanditArrays) -> Memory:
+    """Memory for one run; slots behind the last arm are minus infinity, as ``moving_gaps`` wants them."""
+    arms = make_arms(bandit, -np.inf)
     n = arms.stride
-    gaps = make_gaps(n, noise.n_objectives)
+    gaps = make_gaps(n, bandit.n_objectives)
     return Memory(arms, make_front(n), gaps, float_memory(n), np.zeros(n, np.int64), np.zeros(n, np.bool_))
 
 
 @kernel
-def run_apt(noise, batch, gamma, initial, budgets, seed, first, last, memory, answers, sources=SOURCES):
-    """Makes the runs ``first`` to ``last - 1``; ``answers[r, b]`` is what run r says after ``budgets[b]`` pulls, which rise."""
+def run_apt(bandit, rule, runs, memory, answers, sources=SOURCES):
+    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls."""
     arms, gaps, roots, moved, waiting = memory.arms, memory.gaps, memory.roots, memory.moved, memory.waiting
-    n_arms, n_objectives = noise.n_arms, noise.n_objectives
-    for run in range(first, last):
-        key, own = run_key(seed, run), from_run(noise, run - first)
+    K, D = bandit.n_arms, bandit.n_objectives
+    for run in range(runs.first, runs.last):
+        row = run - runs.first
+        key, own = run_key(runs.seed, run), from_run(bandit, row)
         forget(arms)
-        for i in range(n_arms):
-            for _ in range(initial):
+        for i in range(K):
+            for _ in range(rule.initial):
                 pull_once(own, key, i, arms)
-            roots[i] = math.sqrt(initial)
-        start_gaps(arms.means, arms.stride, n_objectives, n_arms, gaps)
-        used, frozen, n_moved = initial * n_arms, batch, 0
+            roots[i] = math.sqrt(rule.initial)
+        start_gaps(arms.means, arms.stride, D, K, gaps)
+        used, frozen, n_moved = rule.initial * K, rule.batch, 0
         waiting[:] = False
-        for b in range(budgets.size):
-            while used < budgets[b]:
+        for b in range(rule.budgets.size):
+            while used < rule.budgets[b]:
                 if frozen == 0:
                     for k in range(n_moved):
-                        move_arm(arms.means, arms.stride, n_objectives, n_arms, moved[k], gaps)
+                        move_arm(arms.means, arms.stride, D, K, moved[k], gaps)
                         waiting[moved[k]] = False
-                    frozen, n_moved = batch, 0
+                    frozen, n_moved = rule.batch, 0
                 frozen -= 1
-                arm = _next_arm(used, gamma, n_arms, arms, roots, gaps)
+                arm = _next_arm(used, rule.gamma, K, arms, roots, gaps)
                 pull_once(own, key, arm, arms)
                 roots[arm] = math.sqrt(arms.counts[arm])
                 if not waiting[arm]:
                     waiting[arm], moved[n_moved] = True, arm
                     n_moved += 1
                 used += 1
-            answer_now(n_arms, n_objectives, arms, memory.front, answers[run - first, b])
+            answer_now(K, D, arms, memory.front, answers[row, b])
 
 
 @inlined
@@ -91,7 +101,7 @@ def _next_arm(used, gamma, n_arms, arms, roots, gaps):
     fewest, lowest = infinity, infinity
     for i in range(0, n_arms, WIDTH):
         fewest = smaller(load(arms.pulls, i), fewest)
-        lowest = smaller(load(roots, i) * load(gaps.gap, i), lowest)
+        lowest = smaller(load(roots, i) * load(gaps.gap, i), lowest)  # sqrt(N_i) gap_i
     fewest, lowest = smallest(fewest), smallest(lowest)
     if fewest < gamma * used / n_arms:
         arm = 0

@@ -1,4 +1,4 @@
-"""Runs of apt with few arms, eight abreast; for what is computed, see ``apt``."""
+"""Runs of apt with few arms, eight runs at once; for what is computed, see ``apt``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.stepwise.eight_runs import (
-    Abreast,
+    EightRuns,
     answer_of,
     begin_runs,
     gaps_of_each,
-    make_abreast,
+    make_eight_runs,
     places,
     pull_each,
 )
@@ -37,52 +37,53 @@ from paretopick.simulation.kernels.vectors import (
 class Memory(NamedTuple):
     """What the runs work in; ``roots`` are the square roots of the counts."""
 
-    runs: Abreast
+    eight: EightRuns
     roots: NDArray[np.float64]
 
 
-def make_memory(noise: BanditArrays) -> Memory:
+def make_memory(bandit: BanditArrays) -> Memory:
     """Memory for eight runs."""
-    return Memory(make_abreast(noise), float_memory(noise.n_arms * WIDTH))
+    return Memory(make_eight_runs(bandit), float_memory(bandit.n_arms * WIDTH))
 
 
 @kernel
-def run_apt_abreast(noise, batch, gamma, initial, budgets, seed, first, last, memory, answers, sources=SOURCES):
-    """Makes the runs ``first`` to ``last - 1``, as ``apt.run_apt`` does."""
-    runs, roots = memory.runs, memory.roots
-    K, D = noise.n_arms, noise.n_objectives
-    for eight in range(first, last, WIDTH):
-        own = from_run(noise, eight - first)
-        begin_runs(own, seed, eight, initial, runs)
+def run_apt_eight(bandit, rule, runs, memory, answers, sources=SOURCES):
+    """Makes runs, as ``apt.run_apt`` does."""
+    eight, roots = memory.eight, memory.roots
+    K, D = bandit.n_arms, bandit.n_objectives
+    for first in range(runs.first, runs.last, WIDTH):
+        row = first - runs.first
+        own = from_run(bandit, row)
+        begin_runs(own, runs.seed, first, rule.initial, eight)
         for i in range(K):
-            store(roots, i * WIDTH, square_root(load(runs.pulls, i * WIDTH)))
-        used, frozen = initial * K, 0
-        for b in range(budgets.size):
-            while used < budgets[b]:
+            store(roots, i * WIDTH, square_root(load(eight.pulls, i * WIDTH)))
+        used, frozen = rule.initial * K, 0
+        for b in range(rule.budgets.size):
+            while used < rule.budgets[b]:
                 if frozen == 0:
-                    gaps_of_each(D, K, runs)
-                    frozen = batch
+                    gaps_of_each(D, K, eight)
+                    frozen = rule.batch
                 frozen -= 1
-                arm = _next_arms(gamma * used / K, K, runs, roots)
-                pull_each(own, arm, runs)
+                arm = _next_arms(rule.gamma * used / K, K, eight, roots)
+                pull_each(own, arm, eight)
                 place = places(arm)
-                scatter(roots, place, square_root(gather(runs.pulls, place)))
+                scatter(roots, place, square_root(gather(eight.pulls, place)))
                 used += 1
-            for run in range(eight, min(eight + WIDTH, last)):
-                answer_of(D, K, run - eight, runs, answers[run - first, b])
+            for lane in range(min(WIDTH, runs.last - first)):
+                answer_of(D, K, lane, eight, answers[row + lane, b])
 
 
 @inlined
-def _next_arms(share, K, runs, roots):
+def _next_arms(share, K, eight, roots):
     """In each run the least pulled arm if it had less than its share, else the one with the smallest ``sqrt(N_i) gap_i``."""
     infinity, zero = spread(np.inf), spread(uint64(0))
     fewest, neglected = infinity, zero
     lowest, count_of_lowest, arm = infinity, infinity, zero
     for i in range(K):
-        count, number = load(runs.pulls, i * WIDTH), spread(uint64(i))
+        count, number = load(eight.pulls, i * WIDTH), spread(uint64(i))
         fewer = count < fewest
         fewest, neglected = choose(fewer, count, fewest), choose(fewer, number, neglected)
-        score = load(roots, i * WIDTH) * load(runs.gap, i * WIDTH)
+        score = load(roots, i * WIDTH) * load(eight.gap, i * WIDTH)  # sqrt(N_i) gap_i
         lower = (score < lowest) | ((score == lowest) & (count < count_of_lowest))
         lowest, count_of_lowest = choose(lower, score, lowest), choose(lower, count, count_of_lowest)
         arm = choose(lower, number, arm)

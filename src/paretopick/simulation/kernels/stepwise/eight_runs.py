@@ -1,6 +1,6 @@
-"""Eight runs of a policy that pulls one arm at a time, abreast: one in each lane, each with an arm of its own.
+"""Eight runs at once of a policy that pulls one arm at a time: one in each lane, each with an arm of its own.
 
-A run by itself waits for every step to end before it knows what to pull next; eight of them wait together. What belongs to arm i
+One run waits for every step to end before it knows what to pull next; eight of them wait at the same time. What belongs to arm i
 is at ``8 * i`` and the seven behind it, coordinate d of it at ``8 * (i * n_objectives + d)``; nothing is ever compared across
 lanes, and all arms are compared with all: this is for few arms.
 """
@@ -38,11 +38,11 @@ from paretopick.simulation.kernels.vectors import (
 )
 
 
-class Abreast(NamedTuple):
+class EightRuns(NamedTuple):
     """Of each arm: how often it was pulled, the counter of its next pull times ``GOLDEN``, its sums, means and gap.
 
-    ``best`` and ``addend`` are as in ``moving``. ``point`` and ``normals`` are for one arm of each run; ``start`` and ``middle``
-    are the keys of the runs. ``arms`` and ``front`` are for the answer of one of them.
+    ``best`` and ``addend`` are as in ``moving_gaps``. ``point`` and ``normals`` are for one arm of each run; ``start`` and
+    ``middle`` are the keys of the runs. ``arms`` and ``front`` are for the answer of one of them.
     """
 
     pulls: NDArray[np.float64]
@@ -60,11 +60,11 @@ class Abreast(NamedTuple):
     front: Front
 
 
-def make_abreast(noise: BanditArrays) -> Abreast:
-    """Memory for eight runs."""
-    n, D = noise.n_arms * WIDTH, noise.n_objectives
-    arms = make_arms(noise, np.inf)
-    return Abreast(
+def make_eight_runs(bandit: BanditArrays) -> EightRuns:
+    """Memory for eight eight."""
+    n, D = bandit.n_arms * WIDTH, bandit.n_objectives
+    arms = make_arms(bandit, np.inf)
+    return EightRuns(
         pulls=float_memory(n),
         counter=word_memory(n),
         sums=float_memory(n * D),
@@ -82,17 +82,17 @@ def make_abreast(noise: BanditArrays) -> Abreast:
 
 
 @inner
-def begin_runs(noise, seed, first, initial, runs):
+def begin_runs(bandit, seed, first, initial, eight):
     """Starts the runs ``first`` to ``first + 7`` with so many pulls of every arm."""
     for lane in range(WIDTH):
         key = run_key(seed, first + lane)
-        runs.start[lane], runs.middle[lane] = key.start, key.middle
-    runs.sums[:] = 0.0
-    for i in range(noise.n_arms):
-        store(runs.pulls, i * WIDTH, spread(0.0))
-        store(runs.counter, i * WIDTH, spread(uint64(i * noise.n_objectives) * GOLDEN))
+        eight.start[lane], eight.middle[lane] = key.start, key.middle
+    eight.sums[:] = 0.0
+    for i in range(bandit.n_arms):
+        store(eight.pulls, i * WIDTH, spread(0.0))
+        store(eight.counter, i * WIDTH, spread(uint64(i * bandit.n_objectives) * GOLDEN))
         for _ in range(initial):
-            pull_each(noise, spread(uint64(i)), runs)
+            pull_each(bandit, spread(uint64(i)), eight)
 
 
 @inlined
@@ -102,48 +102,48 @@ def places(arm):
 
 
 @inlined
-def pull_each(noise, arm, runs):
+def pull_each(bandit, arm, eight):
     """Pulls one arm in each run, with the numbers that ``draw_ahead`` draws, and brings its mean up to date.
 
-    The mean is left in ``runs.point`` too: what was written lane by lane takes longer to read.
+    The mean is left in ``eight.point`` too: what was written lane by lane takes longer to read.
     """
-    D = noise.n_objectives
+    D = bandit.n_objectives
     place = places(arm)
-    counters = gather(runs.counter, place)
-    scatter(runs.counter, place, counters + spread(uint64(noise.n_arms * D) * GOLDEN))
-    count = gather(runs.pulls, place) + spread(1.0)
-    scatter(runs.pulls, place, count)
-    start, middle = load(runs.start, 0), load(runs.middle, 0)
+    counters = gather(eight.counter, place)
+    scatter(eight.counter, place, counters + spread(uint64(bandit.n_arms * D) * GOLDEN))
+    count = gather(eight.pulls, place) + spread(1.0)
+    scatter(eight.pulls, place, count)
+    start, middle = load(eight.start, 0), load(eight.middle, 0)
     first = arm * spread(uint64(D))
-    truth = first + lane_numbers() * spread(uint64(noise.step))
-    if noise.kind != BERNOULLI:
+    truth = first + lane_numbers() * spread(uint64(bandit.step))
+    if bandit.kind != BERNOULLI:
         for d in range(0, D, 2):
             a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
-            store(runs.normals, d * WIDTH, a)
-            store(runs.normals, (d + 1) * WIDTH, b)
+            store(eight.normals, d * WIDTH, a)
+            store(eight.normals, (d + 1) * WIDTH, b)
     for d in range(D):
-        mean = gather(noise.means, truth + spread(uint64(d)))
-        if noise.kind == BERNOULLI:
+        mean = gather(bandit.means, truth + spread(uint64(d)))
+        if bandit.kind == BERNOULLI:
             u = unit_interval(words(start, middle, counters + spread(uint64(d) * GOLDEN)))
-            value = choose(u < mean, spread(noise.factors[d]), spread(0.0))
-        elif noise.kind == DIAGONAL:
-            value = fused(spread(noise.factors[d]), load(runs.normals, d * WIDTH), mean)
+            value = choose(u < mean, spread(bandit.factors[d]), spread(0.0))
+        elif bandit.kind == DIAGONAL:
+            value = fused(spread(bandit.factors[d]), load(eight.normals, d * WIDTH), mean)
         else:
-            value = mean + _scattered(noise, (first + spread(uint64(d))) * spread(uint64(D)), runs)
+            value = mean + _scattered(bandit, (first + spread(uint64(d))) * spread(uint64(D)), eight)
         at = (first + spread(uint64(d))) * spread(uint64(WIDTH)) + lane_numbers()
-        total = gather(runs.sums, at) + value
+        total = gather(eight.sums, at) + value
         mean = total / count
-        scatter(runs.sums, at, total)
-        scatter(runs.means, at, mean)
-        store(runs.point, d * WIDTH, mean)
+        scatter(eight.sums, at, total)
+        scatter(eight.means, at, mean)
+        store(eight.point, d * WIDTH, mean)
 
 
 @inlined
-def _scattered(noise, row, runs):
+def _scattered(bandit, row, eight):
     """One row of the root of the covariance of the arms, times the normals."""
     total = spread(0.0)
-    for e in range(noise.n_objectives):
-        total = fused(gather(noise.factors, row + spread(uint64(e))), load(runs.normals, e * WIDTH), total)
+    for e in range(bandit.n_objectives):
+        total = fused(gather(bandit.factors, row + spread(uint64(e))), load(eight.normals, e * WIDTH), total)
     return total
 
 
@@ -160,33 +160,33 @@ def excess_of(means, n_objectives, i, j):
 
 
 @inner
-def gaps_of_each(n_objectives, n_arms, runs):
+def gaps_of_each(n_objectives, n_arms, eight):
     """Finds the gaps of all arms in each run (Eq. (5)), as ``fronts.find_gaps`` does."""
     zero, infinity = spread(0.0), spread(np.inf)
     for i in range(n_arms):
         best = infinity
         for j in range(n_arms):
             if j != i:
-                best = smaller(excess_of(runs.means, n_objectives, i, j), best)
-        store(runs.best, i * WIDTH, best)
-        store(runs.addend, i * WIDTH, choose(best > zero, zero, zero - best))
+                best = smaller(excess_of(eight.means, n_objectives, i, j), best)
+        store(eight.best, i * WIDTH, best)
+        store(eight.addend, i * WIDTH, choose(best > zero, zero, zero - best))
     for j in range(n_arms):
-        best = load(runs.best, j * WIDTH)
-        ahead, gap = best > zero, load(runs.addend, j * WIDTH)
+        best = load(eight.best, j * WIDTH)
+        ahead, gap = best > zero, load(eight.addend, j * WIDTH)
         if bits(ahead) != 0:
             near = best
             for i in range(n_arms):
                 if i != j:
-                    margin = larger(excess_of(runs.means, n_objectives, i, j), zero) + load(runs.addend, i * WIDTH)
+                    margin = larger(excess_of(eight.means, n_objectives, i, j), zero) + load(eight.addend, i * WIDTH)
                     near = smaller(margin, near)
             gap = choose(ahead, near, gap)
-        store(runs.gap, j * WIDTH, gap)
+        store(eight.gap, j * WIDTH, gap)
 
 
 @inner
-def answer_of(n_objectives, n_arms, lane, runs, answer):
+def answer_of(n_objectives, n_arms, lane, eight, answer):
     """Writes down which arms look optimal in one run now."""
     for i in range(n_arms):
         for d in range(n_objectives):
-            runs.arms.means[d * runs.arms.stride + i] = runs.means[(i * n_objectives + d) * WIDTH + lane]
-    answer_now(n_arms, n_objectives, runs.arms, runs.front, answer)
+            eight.arms.means[d * eight.arms.stride + i] = eight.means[(i * n_objectives + d) * WIDTH + lane]
+    answer_now(n_arms, n_objectives, eight.arms, eight.front, answer)

@@ -46,7 +46,8 @@ class Gaps(NamedTuple):
     i, attained at ``neighbour``, with ``further`` below all others.
 
     Slots behind the last arm are minus infinity in every coordinate of the means, and are never best nor nearest.
-    ``terms`` and ``totals`` are for sums over the arms: no gap has changed before the arm ``valid[0]`` since somebody set it.
+    ``terms`` and ``totals`` are for sums over the arms: no gap has changed before the arm ``valid[0]`` since somebody set it, and
+    no term before the arm ``added[0]`` since the sums ``totals`` were made.
     """
 
     best: NDArray[np.float64]
@@ -66,6 +67,7 @@ class Gaps(NamedTuple):
     terms: NDArray[np.float64]
     totals: NDArray[np.float64]
     valid: NDArray[np.int64]
+    added: NDArray[np.int64]
 
 
 def make_gaps(stride: int, n_objectives: int) -> Gaps:
@@ -88,6 +90,7 @@ def make_gaps(stride: int, n_objectives: int) -> Gaps:
         terms=float_memory(stride),
         totals=float_memory(stride + 1),
         valid=np.zeros(1, np.int64),
+        added=np.zeros(1, np.int64),
     )
 
 
@@ -98,7 +101,7 @@ def start_gaps(means, stride, n_objectives, n_arms, gaps):
         gaps.best[i] = gaps.second[i] = -np.inf
         gaps.addend[i] = gaps.gap[i] = np.inf
         gaps.rival[i] = stride
-    gaps.n_members[0], gaps.valid[0] = 0, 0
+    gaps.n_members[0], gaps.valid[0], gaps.added[0] = 0, 0, 0
     for i in range(n_arms):
         gaps.place[i] = -1
         _find_rival(means, stride, n_objectives, n_arms, i, gaps)
