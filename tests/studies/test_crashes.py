@@ -30,7 +30,7 @@ def test_so_they_do_with_a_policy_that_decides_all_the_time(tmp_path):
 
 
 def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
-    options, budget = [str(i) for i in range(8)], 160
+    options, budget = [str(i) for i in range(12)], 400
     study = pp.Study.create("s", options=options, metrics={"x": "max", "y": "min"}, budget=budget, policy=policy, storage=url)
     promises = tmp_path / "promises"
     promises.mkdir()
@@ -51,7 +51,7 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
     told = {event.number: [event.number, options[event.arm], event.measured] for event in events}
     promised = [json.loads(line) for file in promises.iterdir() for line in file.read_text().splitlines() if line.endswith("]")]
     assert all(told[number] == [number, option, values] for number, option, values in promised)  # none lost
-    assert len(promised) > asked_for * 0.7
+    assert len(promised) > asked_for * 0.8
 
     replay = State(study.definition)
     replay.apply(events)

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -174,6 +174,35 @@ def test_a_process_that_is_killed_by_what_it_measures_is_replaced(tmp_path):
     result = pp.identify(Fragile(str(tmp_path / "killed")), **GIVEN, workers=2, processes=True, retries=0)
     assert result.pareto == FRONT
     assert any("failed" in note for note in result.notes)
+
+
+class BreaksInTwoSteps(Executor):
+    """The first two measurements are lost with their process; that of the second comes out a little later."""
+
+    _max_workers = 2
+
+    def __init__(self) -> None:
+        self.lost: list[Future] = []
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        future: Future = Future()
+        if len(self.lost) == 2:
+            future.set_result(fn(*args, **kwargs))
+            return future
+        self.lost.append(future)
+        if len(self.lost) == 2:
+            threading.Thread(target=self._break).start()
+        return future
+
+    def _break(self) -> None:
+        for future in self.lost:
+            future.set_exception(BrokenExecutor("a process was killed"))
+            time.sleep(0.1)
+
+
+def test_nobody_is_blamed_who_ran_beside_a_process_that_was_killed():
+    result = pp.identify(measure, **GIVEN, workers=BreaksInTwoSteps(), retries=0)
+    assert result.pareto == FRONT
 
 
 def deadly(option):

@@ -1,4 +1,4 @@
-"""Eight workers on one study, killed at random moments and started again, thirty times, until the study is done.
+"""Eight workers on one study, killed at random moments and started again, until the study is done.
 
     python kills.py URL STUDY FOLDER SEED SECONDS_BETWEEN_KILLS
 
@@ -18,8 +18,6 @@ import paretopick as pp
 from paretopick.studies import live
 
 WORKERS = 8
-KILLS = 30
-"""After so many they are left in peace: the more they are killed, the longer it takes."""
 live.CHECKPOINT_EVERY = 20  # so that workers start from the checkpoints of others
 LEASE = 0.5
 
@@ -71,8 +69,6 @@ def main(url: str, name: str, folder: str, seed: str, pause: str) -> None:
     while not study.done:
         assert time.monotonic() < deadline, study.status()
         time.sleep(float(pause) * rng.exponential())
-        if kills == KILLS:
-            continue
         worker = f"w{rng.integers(WORKERS)}"
         os.kill(running[worker], signal.SIGKILL)
         _, status = os.waitpid(running[worker], 0)

@@ -178,6 +178,8 @@ class _Crew:
         self.failures: Counter[str] = Counter()
         self.careful = 0
         """So many measurements are made alone, to see which of those that ran together has killed the process."""
+        self.beside: dict[Future[Any], int] = {}
+        """What ran beside a measurement whose process was killed, and how many did: they break one after the other."""
         self.trouble: MeasuringFailed | None = None
         self.renewed = time.monotonic()
 
@@ -245,8 +247,10 @@ class _Crew:
         problem = future.exception()
         if isinstance(problem, KeyboardInterrupt):
             raise problem
+        together = max(together, self.beside.pop(future, 1))
         if isinstance(problem, BrokenExecutor) and together > 1:
             self.careful = together
+            self.beside |= {other: together for other in self.running if other is not future}
             self._fail(todo, f"its process was killed, by it or by one of {together - 1} others that were measured there", "")
             return
         self.careful = max(0, self.careful - 1)
