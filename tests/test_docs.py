@@ -94,6 +94,7 @@ def test_the_python_example_of_the_readme_runs(capsys):
     assert {row["option"]: row["status"] for row in names["result"].table}["slow"] == "dominated"
 
 
+@pytest.mark.slow
 def test_the_python_example_of_the_simulations_runs():
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "simulation.md").read_text(), re.DOTALL)
     exec(compile(example, "simulation.md", "exec"), {})
@@ -156,6 +157,7 @@ def test_the_links_of_the_readme_lead_somewhere():
         assert (ROOT / name).exists(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", re.findall(r"^    paretopick (.*)$", README, re.MULTILINE))
 def test_the_commands_of_the_readme_run(command):
     assert subprocess.run([sys.executable, "-m", "paretopick", *command.split()], capture_output=True, check=True).stdout

@@ -32,6 +32,7 @@ def is_valid(rounds: pp.Schedule, n_arms: int, budget: int) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_schedule_for_up_to_300_arms_is_valid_and_exactly_the_printed_one(name):
     for n_arms in range(1, 301):
@@ -42,6 +43,7 @@ def test_every_schedule_for_up_to_300_arms_is_valid_and_exactly_the_printed_one(
             assert (rounds.active, rounds.pulls) == ORACLE[name](n_arms, budget)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_budget_one_too_small_is_refused_with_the_smallest_that_works(name):
     for n_arms in range(1, 301):

@@ -87,6 +87,7 @@ def check_inside(figure):
     assert (extents[:, 2:] < (width + 1.0, height + 1.0)).all()
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_off(figure):
     check_inside(figure)
 
@@ -101,6 +102,7 @@ def test_no_text_is_on_top_of_another(figure):
         assert overlaps(boxes([*explained, *drawn_ticks(axes)])) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_metrics", [2, 5])
 def test_names_keep_apart_whatever_the_resolution(n_metrics):
     points = CLUSTER[:, [i % 2 for i in range(n_metrics)]]
@@ -117,6 +119,7 @@ def test_names_keep_apart_whatever_the_resolution(n_metrics):
         assert (boxes(names)[:, 2:] <= inside[2:]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "made", [many(30, 2), many(60, 2, names=LONG + ODD * 4 + ["c", "d"], n_pareto=20), many(100, 2), odd(2), unmeasured(2)]
 )

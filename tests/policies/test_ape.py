@@ -36,6 +36,7 @@ def test_ape_fb_equals_the_literal_version_with_many_arms():
         assert_equal_step_by_step(policy, oracle.ape_fb(40, 300, 3.0, drawing(data)), data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [0.1, 9.0, 100.0])
 def test_the_adaptive_version_equals_the_literal_one_step_by_step(c):
     for K, D, budget, data in random_problems(2, 40):

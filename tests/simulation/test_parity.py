@@ -111,6 +111,7 @@ def made_both_ways(bandit: pp.Bandit, spec, budget: int, runs: int, monkeypatch)
     return results[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", STEPWISE)
 def test_as_many_arms_as_eight_runs_are_made_at_once_with_and_more(case, noise):
@@ -124,6 +125,7 @@ def test_as_many_arms_as_eight_runs_are_made_at_once_with_and_more(case, noise):
             assert results == [followed(bandit, spec, budget, seed=5, run=run) for run in range(2)], (bandit, spec, budget)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", STEPWISE)
 def test_eight_runs_of_single_pulls_equal_one_run_after_the_other(case, noise, monkeypatch):
@@ -135,6 +137,7 @@ def test_eight_runs_of_single_pulls_equal_one_run_after_the_other(case, noise, m
         made_both_ways(bandit, spec, smallest_budget(bandit, spec) + int(rng.choice([0, 1, 40 * K, 200 * K])), 11, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [0.01, 1.0, 1e4])
 def test_much_and_little_exploration(c, monkeypatch):
     """With little of it every arm is optimal for sure, with much of it none is."""
@@ -149,6 +152,7 @@ def test_much_and_little_exploration(c, monkeypatch):
             assert results[0] == followed(bandit, spec, 400, seed=4, run=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["std", "cov per arm", "bernoulli"])
 @pytest.mark.parametrize("options", [{"c": 0.1}, {"c": 3.0}, {"c": 90.0}, {"as_published": True}])
 def test_a_pair_that_is_chosen_for_long_gives_way_in_time(noise, options, monkeypatch):
@@ -207,6 +211,7 @@ def test_an_optimal_arm_in_a_tie_at_the_cut_of_several_rounds_makes_a_run_unclea
     assert not memory.decision.optimal[:2].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_arms", [1, 3, 9])
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 def test_the_stop_of_ege_sr_k(noise, max_arms):

@@ -129,6 +129,7 @@ def test_a_command_that_fails_is_reported_in_one_line_with_its_output_kept(code,
     assert len(problem.value.output) < 9000
 
 
+@pytest.mark.slow
 def test_a_command_that_hangs_is_stopped_with_all_that_it_started(tmp_path):
     inner = f"import time, pathlib; time.sleep(1.0); pathlib.Path({str(tmp_path / 'survived')!r}).touch()"
     start = f"subprocess.Popen([sys.executable, '-c', {inner!r}])"

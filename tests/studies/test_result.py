@@ -256,6 +256,7 @@ def test_probabilities_are_never_said_to_be_zero_or_one(share, text):
     assert probability(share) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", ["independent", "few", "0 or 1"])
 def test_what_is_said_is_true_about_as_often(population, monkeypatch):
     """A small version of ``make calibration``, which has the numbers."""

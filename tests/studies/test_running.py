@@ -318,6 +318,7 @@ def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
     assert {event.worker for event in study.events()} == {"one", "two"}
 
 
+@pytest.mark.slow
 def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "SHORT_LEASE", 0.3)
     study = create_or_open("s", define(options=["a", "b"], metrics={"m": "max"}, budget=2), tmp_path / "s.db")
@@ -459,6 +460,7 @@ def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times, kind
     assert study.status()["out"] == []
 
 
+@pytest.mark.slow
 def test_whom_we_wait_for_is_said(tmp_path):
     study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
     study.ask(1000, worker="the laboratory", lease=None)
