@@ -54,11 +54,11 @@ def test_means_are_in_the_units_and_the_direction_of_the_user(storage):
     rows = {option: [] for option in OPTIONS}
     for row in study.measurements():
         rows[row["option"]].append((row["quality"], row["cost"]))
-    for verdict in study.result().options:
-        sample = np.array(rows[verdict.option])
-        assert verdict.measurements == len(sample)
-        assert list(verdict.means.values()) == pytest.approx(sample.mean(axis=0))
-        assert list(verdict.standard_errors.values()) == pytest.approx(sample.std(axis=0, ddof=1) / np.sqrt(len(sample)))
+    for option in study.result().options:
+        sample = np.array(rows[option.option])
+        assert option.measurements == len(sample)
+        assert list(option.means.values()) == pytest.approx(sample.mean(axis=0))
+        assert list(option.standard_errors.values()) == pytest.approx(sample.std(axis=0, ddof=1) / np.sqrt(len(sample)))
 
 
 def test_asking_only_reserves_and_options_take_turns(storage):

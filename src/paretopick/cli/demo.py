@@ -96,9 +96,9 @@ def _print(result: dict[str, Any], policy_name: str) -> None:
         ),
     )
     truth = ", ".join(result["truth"])
-    verdict = "which is right" if result["correct"] else "which is wrong"
+    comment = "which is right" if result["correct"] else "which is wrong"
     print()
-    say(f"Found Pareto-optimal: {', '.join(result['found'])}, {verdict}: the truth is {truth}.")
+    say(f"Found Pareto-optimal: {', '.join(result['found'])}, {comment}: the truth is {truth}.")
     print(
         f"How often is it right? paretopick simulate cov-boost --policy {shlex.quote(policy_name)} --budget {budget} --runs 10000"
     )
