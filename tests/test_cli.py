@@ -17,7 +17,7 @@ import pytest
 import typer
 
 import paretopick as pp
-from paretopick.cli import SECTIONS, app
+from paretopick.cli import SECTIONS, app, output
 from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, run, stdout_of
 
@@ -241,6 +241,17 @@ def test_the_closing_hint_of_the_demo_runs():
     assert stdout_of(*shlex.split(hint.replace("--runs 200", "--runs 2")))
 
 
+@pytest.mark.parametrize("width", range(20, 90))
+def test_a_table_in_parts_keeps_an_error_beside_its_metric(width):
+    header = ["option", "status", "compressed_size", "±", "total_seconds", "±", "price"]
+    columns = output._columns(header, [["zstandard level 19", "pareto", "1,234", "5.0", "0.12", "0.01", "3"]])
+    parts = [[column.name for column in part] for part in output._parts(columns, width)]
+    assert [name for part in parts for name in part[1:]] == header[1:]
+    for part in parts:
+        assert part[0] == "option"
+        assert part[1] != "±"
+
+
 def test_a_file_may_have_columns_named_like_ours(tmp_path):
     path = tmp_path / "odd.csv"
     path.write_text("option,optimal,gap\na,1,2\nb,0,5\n")
@@ -314,6 +325,7 @@ def test_stdout_holds_the_result_alone():
         (["demo", "--budget", "3"], "raise budget=3 to at least 21"),
         (["demo", "--seed", "-1"], "--seed=-1 is too small"),
         (["show", "sr", "--budget", "3"], "raise budget=3 to at least 21"),
+        (["simulate", "unique-dominator", "--runs", "", "--budget", "100"], "--runs '' is not one whole number"),
     ],
 )
 def test_a_mistake_is_one_clear_line_on_stderr(arguments, message):

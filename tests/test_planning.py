@@ -267,6 +267,13 @@ def test_ctrl_c_keeps_the_policies_that_are_finished(bandit):
     assert stop.value.partial.sentences()[1] == "It was interrupted before the smallest budget was found."
 
 
+def test_progress_never_goes_back(bandit):
+    said = []
+    plan(bandit, policies=BOTH, runs=40, progress=lambda doing, done, of: said.append(done / of))
+    assert said == sorted(said)
+    assert said[-1] > 0.5
+
+
 def test_ladders_climb_in_small_steps():
     assert planner._ladder(100, 100, 1.02) == (100,)
     steps = planner._ladder(100, 150, 1.02)

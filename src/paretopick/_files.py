@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -21,5 +22,6 @@ def write_whole(path: Path, content: bytes) -> Path:
 def remove_halves(folder: Path) -> None:
     """Removes what a process left behind that was killed while it wrote a file; a minute is more than writing takes."""
     for half in folder.glob(".*.half"):
-        if time.time() - half.stat().st_mtime > 60:
-            half.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # somebody else has removed it
+            if time.time() - half.stat().st_mtime > 60:
+                half.unlink()

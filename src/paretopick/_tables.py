@@ -79,7 +79,7 @@ def read_table(path: str | os.PathLike[str], expected: Iterable[str] = (), *, if
     """
     name, wanted = os.fspath(path), list(expected)
     text = _text(path)
-    separator = max(SEPARATORS, key=lambda mark: _fit(text, mark, set(wanted)))
+    separator = max(SEPARATORS, key=lambda mark: _fit(text, mark, {column.casefold() for column in wanted}))
     lines = _lines(text, separator, name)
     if not lines:
         raise InvalidInput(f"{name} is empty; its first line must name the columns.")
@@ -177,8 +177,10 @@ def _split(text: str, separator: str, name: str) -> list[list[str]]:
         raise InvalidInput(f"{name} is not a table: {problem}.") from None
 
 
-def _fit(text: str, separator: str, expected: set[str]) -> tuple[int, int]:
-    """How well a separator explains the first line: by expected columns, then by columns at all."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    header = next(iter(_split(first, separator, "the first line")), [])
-    return len(expected & {cell.strip() for cell in header}), len(header)
+def _fit(text: str, separator: str, expected: set[str]) -> tuple[int, int, bool]:
+    """How well a separator explains a file: by expected columns, by columns at all, by as many cells in the second line."""
+    lines = [line for line in text.splitlines() if line.strip()][:2]
+    cells = [cells for line in lines for cells in _split(line, separator, "the first line")[:1]]
+    header = cells[0] if cells else []
+    known = expected & {cell.strip().casefold() for cell in header}
+    return len(known), len(header), all(len(row) == len(header) for row in cells)

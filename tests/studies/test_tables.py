@@ -219,6 +219,14 @@ def measured(study):
     return study
 
 
+def test_options_from_a_table_whose_columns_are_spelt_otherwise_or_hold_other_separators(tmp_path):
+    path = tmp_path / "options.csv"
+    path.write_text("dose,Option\n1,a\n2,b\n")
+    assert read_options(path) == {"a": {"dose": "1"}, "b": {"dose": "2"}}
+    path.write_text("option;time, s;size, kb\na;1;2\nb;3;4\n")
+    assert read_options(path) == {"a": {"time, s": "1", "size, kb": "2"}, "b": {"time, s": "3", "size, kb": "4"}}
+
+
 def test_export_as_csv_has_every_measurement_with_all_its_digits(measured):
     rows = list(csv.DictReader(io.StringIO(export(measured, "csv").decode())))
     assert list(rows[0]) == ["number", "option", "round", "response", "price", "status", "why", "worker", "at", "study"]

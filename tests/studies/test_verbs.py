@@ -106,9 +106,11 @@ def test_a_study_is_created_from_a_file_or_from_what_is_typed(bench):
         "create", "study.toml", cwd=bench
     )
     assert pp.Study.open("study", storage=bench / "paretopick.db").definition.folder == str(bench)
-    assert "there is a study named 'study' already" in call("create", "study.toml", cwd=bench).stderr
+    assert "there is a study named 'study' in sqlite:///paretopick.db already" in call("create", "study.toml", cwd=bench).stderr
+    refused = call("create", "study.toml", "--options", "q,r", cwd=bench).stderr
+    assert "--options stands beside study.toml, which says what is studied; write it into it" in refused
     refused = call("create", "study.toml", "--metrics", "m:max", "--policy", "apt", cwd=bench).stderr
-    assert "--metrics and --policy go with --options; write them into study.toml" in refused
+    assert "--metrics and --policy stand beside study.toml, which says what is studied; write them into it" in refused
 
 
 def test_the_storage_is_an_option_or_a_variable(tmp_path, server):
@@ -163,7 +165,7 @@ def test_a_sheet_without_rows_is_not_written(folder):
     refused = call("sheet", "boosters", "-o", "none.csv", "--worker", "somebody else", cwd=folder)
     assert "there is nothing to measure: all that is due is with others; see paretopick status boosters" in refused.stderr
     assert not (folder / "none.csv").exists()
-    assert "0 of 'me' given back ('main', 'sheet' have some)" in stdout_of("release", "boosters", "--worker", "me", cwd=folder)
+    assert "0 of 'me' given back (there are some with 'main', 'sheet')" in stdout_of("release", "boosters", "--worker", "me", cwd=folder)
 
 
 def test_export_writes_files_by_their_ending(folder):
@@ -385,13 +387,14 @@ def test_a_name_is_never_a_placeholder(tmp_path):
 
 def test_what_to_run_must_be_said(bench):
     assert (
-        "--budget goes with --options; write it into study.toml" in call("run", "study.toml", "--budget", "9", cwd=bench).stderr
+        "--budget stands beside study.toml, which says what is studied; write it into it"
+        in call("run", "study.toml", "--budget", "9", cwd=bench).stderr
     )
     assert "say what to run" in call("run", cwd=bench).stderr
     assert "there is no file no.toml" in call("run", "no.toml", cwd=bench).stderr
     assert "needs --options, --metrics and --budget" in call("run", "--options", "a,b", "--", "true", cwd=bench).stderr
     several = call("run", "study.toml", "--policy", "apt", "--exact", "size", cwd=bench).stderr
-    assert "--policy and --exact go with --options; write them into study.toml" in several
+    assert "--policy and --exact stand beside study.toml, which says what is studied; write them into it" in several
     for bad in (("--workers", "0"), ("--workers", "-3"), ("--retries", "-1")):
         assert f"{bad[0]}={bad[1]} is too small" in call("run", "study.toml", *bad, cwd=bench).stderr
     assert not (bench / "paretopick.db").exists()

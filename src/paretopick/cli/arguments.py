@@ -196,8 +196,8 @@ def check_file_alone(file: str, given: Mapping[str, bool]) -> None:
     """
     said = [flag for flag, is_given in given.items() if is_given]
     if said:
-        verb, them = ("goes", "it") if len(said) == 1 else ("go", "them")
-        raise InvalidInput(f"{joined(said)} {verb} with --options; write {them} into {file}.")
+        verb, them = ("stands", "it") if len(said) == 1 else ("stand", "them")
+        raise InvalidInput(f"{joined(said)} {verb} beside {file}, which says what is studied; write {them} into it.")
 
 
 def options_from(given: str) -> Sequence[str] | Mapping[str, Mapping[str, Any]]:

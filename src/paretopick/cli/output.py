@@ -17,6 +17,7 @@ from rich.table import Table
 from paretopick._files import write_whole
 from paretopick._tables import csv_text
 from paretopick.errors import InvalidInput
+from paretopick.metrics import ERROR_SUFFIX
 from paretopick.studies import ParetoResult, Study
 
 PROSE = ("summary", "options", "dominated by")
@@ -85,13 +86,15 @@ def _columns(header: Sequence[str], rows: list[list[str]]) -> list[_Column]:
 
 
 def _parts(columns: list[_Column], width: int) -> list[list[_Column]]:
-    """The columns in as many tables as it takes, the first column in each of them."""
+    """The columns in as many tables as it takes, the first column in each of them; an error stays with its metric."""
     first, *others = columns
     parts = [[first]]
-    for column in others:
-        if len(parts[-1]) > 1 and _width([*parts[-1], column]) > width:
+    while others:
+        n = 2 if len(others) > 1 and others[1].name == ERROR_SUFFIX.strip() else 1
+        if len(parts[-1]) > 1 and _width([*parts[-1], *others[:n]]) > width:
             parts.append([first])
-        parts[-1].append(column)
+        parts[-1] += others[:n]
+        others = others[n:]
     return parts
 
 

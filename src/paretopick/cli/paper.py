@@ -12,7 +12,7 @@ import typer
 
 from paretopick._arrays import check_integer
 from paretopick.cli.arguments import Data, Json, Seed, Workers
-from paretopick.cli.output import print_json, print_table
+from paretopick.cli.output import print_json, print_table, say
 from paretopick.cli.progress import work_bar
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def _print_claims(claims: Sequence[Claim]) -> None:
         print("What the paper claims, and what these runs say:\n")
         print_table(["claim", "summary", "result"], ([claim.number, claim.quote, claim.summary] for claim in looked_at))
     if others:
-        print(f"\nClaims not looked at, since they rest on other figures and tables: {', '.join(others)}.")
+        print()
+        say(f"Claims not looked at, since they rest on other figures and tables: {', '.join(others)}.")
 
 
 def _print_times(spent: list[dict[str, Any]]) -> None:

@@ -155,8 +155,8 @@ def _refuse_twice(texts: list[str], what: str) -> None:
 
 
 def _one_whole_number(text: str, name: str) -> int:
-    if "," in text:
-        raise InvalidInput(f"{name} {text} is not one whole number; write it without commas.")
+    if "," in text or not text.strip():
+        raise InvalidInput(f"{name} {text!r} is not one whole number; write it without commas, such as 2000.")
     return check_integer(whole_numbers([text], name)[0], name, minimum=1)
 
 

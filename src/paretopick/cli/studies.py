@@ -36,8 +36,8 @@ from paretopick.cli.output import print_csv, print_json, print_result, print_sta
 from paretopick.errors import InvalidInput
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import Study
-from paretopick.studies.files import StudyFile, read_study_file
-from paretopick.studies.running import create_or_open
+from paretopick.studies.files import read_study_file
+from paretopick.studies.study import new_study
 
 
 def create(
@@ -61,10 +61,11 @@ def create(
     Then measure what "ask" or "sheet" hand out, and give it back with "tell" or "import".
     """
     if name.endswith(".toml"):
-        beside = {"--metrics": metrics, "--budget": budget, "--exact": exact}
+        beside = {"--options": options, "--metrics": metrics, "--budget": budget, "--exact": exact}
         changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"}
         check_file_alone(name, {flag: bool(given) for flag, given in beside.items()} | changed)
-        study = _created(read_study_file(name), storage)
+        file = read_study_file(name)
+        study = new_study(file.name, file.definition, storage)
     else:
         study = Study.create(name, **study_from(options, metrics, budget, policy, exact, scale), storage=storage)
     state, name = study.status(), study.name
@@ -74,12 +75,6 @@ def create(
     planned = counted(state["planned"], "measurement")
     print(f"Created {name!r} in {state['storage']}: {counted(len(study.options), 'option')}, {planned} planned.")
     print(f"What to measure: paretopick ask {shlex.quote(name)}, or a whole round: paretopick sheet {shlex.quote(name)}")
-
-
-def _created(told: StudyFile, storage: str | None) -> Study:
-    if told.name in Study.list(storage=storage):
-        raise InvalidInput(f"there is a study named {told.name!r} already; open it, or choose another name.")
-    return create_or_open(told.name, told.definition, storage)
 
 
 def ask(
@@ -154,7 +149,7 @@ def release(
     study = Study.open(name, storage=storage)
     released = study.release(*(numbers or ()), worker=worker)
     others = sorted({row["worker"] for row in study.status()["out"]})
-    with_others = f" ({quoted(others)} have some)" if others and not released else ""
+    with_others = f" (there are some with {quoted(others)})" if others and not released else ""
     print_standing(study, f"{len(released)} of {worker!r} given back{with_others}", as_json)
 
 

@@ -223,7 +223,7 @@ class LowerBoundFigure(Entry):
         return [Bandit(points, Gaussian(std=self.std), name=name) for points, name in zip(several, names, strict=True)]
 
     def tried(self, algorithm: Algorithm) -> list[Series]:
-        """The runs of a algorithm on each of the five."""
+        """The runs of an algorithm on each of the five."""
         return [Series(bandit, algorithm.policy, {}, self.budgets) for bandit in self.bandits()]
 
     def worst(self, results: Results, algorithm: Algorithm) -> list[Point]:

@@ -98,7 +98,9 @@ class _Planner:
         self._runs = usual if runs is None else check_integer(runs, "runs", minimum=20)
         self._close = CLOSE_WITH_EXACT_METRICS if pilot.has_exact_metrics else CLOSE
         self._workers = _processes() if workers is None and pilot.has_exact_metrics else workers
-        self._say, self._doing, self._done, self._steps = say, "", 0, 1
+        self._tell, self._doing, self._done, self._steps = say, "", 0, 1
+        self._furthest = 0.0
+        """The largest share of the work that was said to be done: looking for a budget may take more steps than was thought."""
         self._limit = 0
         """The largest budget to consider."""
         least = math.ceil(SEEN_NOTHING * (1 / self._target - 1) / CAREFUL)
@@ -216,7 +218,7 @@ class _Planner:
         self, choice: PolicyChoice, budgets: Sequence[int], *, runs: int, start: int = 0, if_right: bool = False
     ) -> ErrorCurve:
         """The error at some budgets, with what the pilot leaves open, or as if it were exactly right."""
-        self._say(self._doing, self._done, self._steps)
+        self._say(self._done)
         return simulate(
             self._pilot.bandit,
             choice,
@@ -229,8 +231,13 @@ class _Planner:
             truths=None if if_right else self._truths,
             hypervolume=False,
             engine="reference" if self._pilot.has_exact_metrics else "auto",  # which it is anyway, and need not say
-            progress=lambda done, of: self._say(self._doing, self._done + min(done / of, 1.0), self._steps),
+            progress=lambda done, of: self._say(self._done + min(done / of, 1.0)),
         )
+
+    def _say(self, done: float) -> None:
+        """Tells whoever watches how much is done, and never less than before."""
+        self._furthest = max(self._furthest, done / self._steps)
+        self._tell(self._doing, self._furthest * self._steps, self._steps)
 
     def _recommendation(
         self, choices: Sequence[PolicyChoice], curves: Sequence[ErrorCurve], smallest: int

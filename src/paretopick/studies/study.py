@@ -94,13 +94,8 @@ class Study:
                 process. By default what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working
                 folder.
         """
-        check_name(name, "study")
         definition = define(options=options, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
-        database = open_storage(storage)
-        stored = database.create(name, definition.to_dict())
-        if stored is None:
-            raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open it, or choose another name.")
-        return cls(database, stored)
+        return new_study(name, definition, storage)
 
     @classmethod
     def open(cls, name: str, *, storage: StorageChoice = None) -> Study:
@@ -389,6 +384,16 @@ class Study:
 
     def _rows(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[tuple[int, builtins.list[float]]]:
         return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
+
+
+def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
+    """Returns a study that nobody has created before; refuses a name that is taken."""
+    check_name(name, "study")
+    database = open_storage(storage)
+    stored = database.create(name, definition.to_dict())
+    if stored is None:
+        raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open it, or choose another name.")
+    return Study(database, stored)
 
 
 def _number(value: Any) -> int:

@@ -41,7 +41,7 @@ class Imported:
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     """Returns options and their settings from a table: names are in the column ``option``, or else in the first."""
-    table = read_table(path)
+    table = read_table(path, expected=("option",))
     if not table.rows:
         raise InvalidInput(f"{table.name} has no options; give each a row.")
     key = "option" if "option" in table.columns else table.columns[0]
