@@ -73,8 +73,8 @@ def test_what_a_metric_is_divided_by():
         ({"a": "min", "b": "min"}, {"scale": {"a": 1.0}}, "scale has nothing for metric 'b'"),
         ([Metric("a", "min", width=1.0), Metric("b", "min")], {}, "scale has nothing for metric 'b'"),
         ([Metric("a", "min", width=1.0)], {"scale": {"a": 2.0}}, "metric 'a' has the width 1 and in scale 2"),
-        ({"a": "min"}, {"scale": {"a": 0}}, "scale has 0 for metric 'a'"),
-        ({"a": "min"}, {"scale": {"a": True}}, "scale has True for metric 'a'"),
+        ({"a": "min"}, {"scale": {"a": 0}}, "metric 'a' has the width 0"),
+        ({"a": "min"}, {"scale": {"a": True}}, "metric 'a' has the width True"),
         ({"a": "min"}, {"scale": {"a": 1.0}, "exact": ["a"]}, "metric 'a' is exact and has a scale"),
     ],
 )
@@ -94,3 +94,13 @@ def test_metrics_of_a_study_may_be_records():
     assert dict(study.metrics) == {"seconds": "min", "price": "min"}
     assert study.definition.to_dict()["scale"] == {"seconds": 0.1}
     assert study.definition.to_dict()["exact"] == ["price"]
+
+
+def test_widths_of_numpy_and_beyond_all_numbers():
+    assert Metric("a", "min", width=np.float32(0.5)).width == 0.5
+    with pytest.raises(pp.InvalidInput, match="has the width 1000"):
+        Metric("a", "min", width=10**400)
+
+
+def test_a_bracket_that_nobody_opened_hides_no_comma():
+    assert [metric.name for metric in check_metrics("x]:min,y:max")] == ["x]", "y"]

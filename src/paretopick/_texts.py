@@ -19,7 +19,7 @@ def split_at_commas(texts: Iterable[str]) -> list[str]:
     for text in texts:
         depth = 0
         for character in text:
-            depth += (character in "[{") - (character in "]}")
+            depth = max(0, depth + (character in "[{") - (character in "]}"))
             if character == "," and depth == 0:
                 parts.append("")
             else:

@@ -186,7 +186,11 @@ def _goal(name: str, goal: Any) -> str:
 
 
 def _width(name: str, width: Any) -> float:
-    number = isinstance(width, int | float | np.integer | np.floating) and not isinstance(width, bool)
-    if not number or not 1 / LARGEST_VALUE < width < LARGEST_VALUE:
-        raise InvalidInput(f"scale has {width!r} for metric {name!r}; it must be a positive number.")
-    return float(width)
+    is_number = isinstance(width, int | float | np.integer | np.floating) and not isinstance(width, bool)
+    try:
+        value = float(width) if is_number else math.nan
+    except OverflowError:
+        value = math.inf
+    if not 1 / LARGEST_VALUE < value < LARGEST_VALUE:
+        raise InvalidInput(f"metric {name!r} has the width {width!r}, by which it is divided; it must be a positive number.")
+    return value

@@ -26,7 +26,15 @@ SETTINGS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(["a\nb", "\t", "\x7f", '"""', "\r\n", "\\"]),
 )
-POLICIES = st.sampled_from(["ege-sr", ("ege-gg", {"n_rounds": 2}), ("apt", {"batch": 3}), ("uniform", {"spend": "printed"})])
+POLICIES = st.sampled_from(
+    [
+        "ege-sr",
+        ("ege-gg", {"n_rounds": 2}),
+        ("apt", {"batch": 3}),
+        ("uniform", {"spend": "printed"}),
+        ("ege-gg", {"n_rounds": None}),
+    ]
+)
 
 
 @st.composite

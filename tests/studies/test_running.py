@@ -205,6 +205,46 @@ def test_nobody_is_blamed_who_ran_beside_a_process_that_was_killed():
     assert result.pareto == FRONT
 
 
+def test_values_that_can_be_read_once_survive_a_database_that_is_away_for_a_moment(monkeypatch):
+    study = pp.Study.create("s", **GIVEN, storage="sqlite://")
+    tell, refused = study.tell, []
+
+    def away_once(number, values, **options):
+        list(values)
+        if not refused:
+            refused.append(number)
+            raise pp.StorageFailed("the database is away")
+        tell(number, values, **options)
+
+    monkeypatch.setattr(study, "tell", away_once)
+    result = pp.run_study(study, lambda todo: iter(study.definition.values(measure(todo.option))))
+    assert result.pareto == FRONT
+    assert study.status()["failed"] == 0
+
+
+def test_apt_goes_on_with_other_workers_and_not_with_other_options(tmp_path):
+    given = GIVEN | {"budget": 40, "storage": tmp_path / "s.db"}
+    pp.identify(measure, **given, policy=("apt", {"gamma": 0.5}), workers=2)
+    pp.identify(measure, **given | {"budget": 45}, policy=("apt", {"gamma": 0.5}), workers=1)
+    with pytest.raises(pp.InvalidInput, match="policy_options is"):
+        pp.identify(measure, **given, policy=("apt", {"gamma": 0.9}), workers=1)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"options": 5}, "options=5 is not a list"),
+        ({"storage": 5}, "storage=5 is no storage"),
+        ({"scale": np.array([1.0, 2.0])}, 'must be "noise"'),
+        ({"workers": True}, "workers=True is a truth value"),
+        ({"workers": 1.5}, "workers=1.5 is not an int"),
+    ],
+)
+def test_bad_arguments_of_identify_are_said_by_name(change, message):
+    with pytest.raises(pp.InvalidInput, match=re.escape(message)):
+        pp.identify(measure, **GIVEN | change)
+
+
 def deadly(option):
     if option == "c":
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,6 +1,7 @@
 """The contract of a storage, in memory, on SQLite and on PostgreSQL; and what is peculiar to each."""
 
 import contextlib
+import gc
 import os
 import sqlite3
 import subprocess
@@ -450,3 +451,11 @@ def test_ctrl_c_while_memory_publishes_leaves_nothing_behind(numbers):
         assert [event.number for event in transaction.events()] == numbers
         for position, number in enumerate(numbers, start=1):
             assert [event.position for event in transaction.events(number=number)] == [position]
+
+
+def test_a_database_that_nobody_holds_any_more_lets_go_of_its_file(tmp_path):
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(10):
+        open_storage(tmp_path / "s.db").names()
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= before + 4

@@ -643,3 +643,14 @@ def test_the_default_storage_is_a_file_here_or_what_the_environment_says(tmp_pat
     assert pp.Study.list() == []
     pp.Study.create("s", options=OPTIONS, metrics=METRICS, budget=60)
     assert (tmp_path / "other.db").exists()
+
+
+def test_leases_are_renewed_and_given_back_by_number():
+    study = create("sqlite://")
+    (todo,) = study.ask()
+    for act in (study.renew, study.release):
+        with pytest.raises(pp.InvalidInput, match=r"pass its number, which is \.number of it: 1"):
+            act(todo)
+        with pytest.raises(pp.InvalidInput, match="number='1' is not an int"):
+            act("1")
+    assert study.release(todo.number) == [1]

@@ -165,7 +165,9 @@ def test_a_sheet_without_rows_is_not_written(folder):
     refused = call("sheet", "boosters", "-o", "none.csv", "--worker", "somebody else", cwd=folder)
     assert "there is nothing to measure: all that is due is with others; see paretopick status boosters" in refused.stderr
     assert not (folder / "none.csv").exists()
-    assert "0 of 'me' given back (there are some with 'main', 'sheet')" in stdout_of("release", "boosters", "--worker", "me", cwd=folder)
+    assert "0 of 'me' given back (there are some with 'main', 'sheet')" in stdout_of(
+        "release", "boosters", "--worker", "me", cwd=folder
+    )
 
 
 def test_export_writes_files_by_their_ending(folder):

@@ -50,7 +50,11 @@ class Pilot:
             goals: of the metrics as the user knows them, as for ``Study.create``; in the bandit larger is better.
         """
         widths = _noise_widths(bandit) if like_a_study else None
-        notes = (_goals(check_metrics(goals)),) if goals else ()
+        metrics = check_metrics(goals) if goals else ()
+        for metric in metrics:
+            if metric.exact or metric.width is not None:
+                raise InvalidInput(f"{metric!r} says more than a goal; the noise of guessed means is that of the bandit.")
+        notes = (_goals(metrics),) if metrics else ()
         return cls(bandit, f"the means of {bandit.name}, taken for the truth", widths, like_a_study, notes=notes)
 
     @classmethod
@@ -76,7 +80,8 @@ class Pilot:
         )
         bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=names)
         notes = (_goals(chosen), *_weaknesses(estimates, names))
-        return cls(bandit, _measured(estimates, os.fspath(path)), estimates.scale(), True, estimates, notes)
+        scale = np.array([metric.divisor(noise) for metric, noise in zip(chosen, estimates.scale(), strict=True)])
+        return cls(bandit, _measured(estimates, os.fspath(path)), scale, True, estimates, notes)
 
     @classmethod
     def of_study(cls, study: Study) -> Pilot:

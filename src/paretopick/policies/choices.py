@@ -59,7 +59,8 @@ class PolicyChoice:
         missing = [f"{option}=" for option in needed_options(self.name) if option not in self.options]
         if missing:
             raise InvalidInput(f"{self.name} needs {', '.join(missing)}; it has no default.")
-        object.__setattr__(self, "options", {name: _plain(value, name) for name, value in self.options.items()})
+        told = {name: value for name, value in self.options.items() if value is not None or known[name] is not None}
+        object.__setattr__(self, "options", {name: _plain(value, name) for name, value in told.items()})
 
     @property
     def kinds(self) -> tuple[type[Policy], ...]:
@@ -112,7 +113,7 @@ class PolicyChoice:
             raise InvalidInput(f"{self.name} needs budget=, the number of pulls that can be paid for.")
         made = make(n_arms=n_arms, n_objectives=n_objectives, budget=budget, **self.options)
         made.name = self.name
-        made.options = self.options
+        made.options = dict(self.options)
         return made
 
     @property

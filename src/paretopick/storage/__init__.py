@@ -31,6 +31,8 @@ def open_storage(storage: StorageChoice = None, *, new: bool = True) -> Storage:
         new: whether an SQLite file is made if it is not there.
     """
     if not (storage is None or isinstance(storage, str | os.PathLike)):
+        if not hasattr(storage, "writing"):
+            raise InvalidInput(f"storage={storage!r} is no storage; name a file, or give the address of a database.")
         return storage
     address = os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else os.fspath(storage)
     if not address.strip():

@@ -50,7 +50,7 @@ class Storage(Protocol):
         """Removes a study with all that belongs to it, for ever."""
 
     def reading(self, study_id: int) -> AbstractContextManager[Transaction]:
-        """A transaction that sees one state of a study and waits for nobody; not for writing."""
+        """A transaction that sees one state of a study and waits for no other process; not for writing."""
 
     def writing(self, study_id: int) -> AbstractContextManager[Transaction]:
         """A transaction that nobody else can write to the study beside; all that it does is stored at its end, or nothing."""

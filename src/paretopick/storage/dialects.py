@@ -122,7 +122,7 @@ class SQLite(Database):
             engine.dialect.create_connect_args(url)
         except sql.exc.ArgumentError:
             raise InvalidInput(f"storage '{url}' has too few slashes; write sqlite:///{url.host or 'file.db'}.") from None
-        sql.event.listen(engine, "connect", self._prepare)
+        sql.event.listen(engine, "connect", _prepare_shared if self._shared else _prepare)
         sql.event.listen(engine, "begin", _begin)
         return engine
 
@@ -138,22 +138,6 @@ class SQLite(Database):
 
     def _forked(self) -> None:
         self._turn = threading.RLock()
-
-    def _prepare(self, connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions are begun by us
-        if not self._shared:
-            return
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")  # what was told survives a loss of power
-        patience = time.monotonic() + PATIENCE
-        while connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError:  # somebody else is doing the same, for which SQLite does not wait
-                if time.monotonic() > patience:
-                    raise
-                time.sleep(0.01)
 
 
 class PostgreSQL(Database):
@@ -224,6 +208,28 @@ def _parsed(text: str) -> sql.URL:
 
 def _file_url(path: str) -> sql.URL:
     return sql.URL.create("sqlite", database=path)
+
+
+# What listens to an engine must not hold the database: whoever lets go of that lets go of its connections.
+
+
+def _prepare(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by us
+
+
+def _prepare_shared(connection: Any, record: Any) -> None:
+    _prepare(connection, record)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")  # what was told survives a loss of power
+    patience = time.monotonic() + PATIENCE
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError:  # somebody else is doing the same, for which SQLite does not wait
+            if time.monotonic() > patience:
+                raise
+            time.sleep(0.01)
 
 
 def _begin(connection: sql.Connection) -> None:

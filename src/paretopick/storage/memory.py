@@ -105,7 +105,7 @@ class MemoryTransaction:
     def __init__(self, kept: _Kept) -> None:
         self._kept = kept
         self._before = kept.now
-        self.n_events, self.next_number, self._leases, self._checkpoint = kept.now
+        self.n_events, self.next_number, self._leases, self._checkpoint = self._before
         self._changes: dict[int, Lease] | None = None
         """The leases, if this has changed any."""
         self.now = time.time()

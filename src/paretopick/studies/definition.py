@@ -188,7 +188,7 @@ def define(
     except BudgetTooSmall as refusal:
         raise BudgetTooSmall(
             f"{definition.policy} needs {refusal.smallest} measurements or more for {len(names)} options; "
-            f"raise budget={budget} to at least {refusal.smallest}.",
+            f"raise budget={budget} to at least {refusal.smallest}{', or lower initial' if 'initial' in str(refusal) else ''}.",
             refusal.smallest,
         ) from None
     return definition
@@ -252,6 +252,6 @@ def _scale(scale: Any) -> tuple[Mapping[str, float] | None, str]:
     """The widths that are given, and what metrics without one are compared in."""
     if isinstance(scale, Mapping):
         return scale, "noise"
-    if scale not in ("noise", "raw"):
+    if not isinstance(scale, str) or scale not in ("noise", "raw"):
         raise InvalidInput(f'scale={scale!r} must be "noise", "raw", or what to divide each metric by.')
     return None, str(scale)

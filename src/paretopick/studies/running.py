@@ -73,16 +73,17 @@ def identify(
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
     Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
-    gives up at once.
+    gives up at once. In memory with one worker the function is called right here, and the first one ends it.
 
     >>> prices = {"a": 3.0, "b": 2.0, "c": 2.5}
     >>> quality = {"a": 9.0, "b": 5.0, "c": 4.0}
     >>> identify(lambda option: (quality[option], prices[option]), ["a", "b", "c"], {"quality": "max", "price": "min"}, 30).pareto
     ('a', 'b')
     """
-    table = options if isinstance(options, Mapping | str) else list(options)
+    table = list(options) if isinstance(options, Iterable) and not isinstance(options, Mapping | str) else options
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
-    batch = workers if isinstance(workers, int) else 1
+    workers = workers if isinstance(workers, Executor) else check_integer(workers, "workers", minimum=1)
+    batch = 1 if isinstance(workers, Executor) else workers
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
     originals = definition.options if isinstance(options, Mapping) else table
     as_given = dict(zip(definition.options, originals, strict=True))
@@ -110,16 +111,16 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice, *,
     """
     database = open_storage(storage)
     check_name(name, "study")
-    grows, says_batch = definition.choice.extendable, "batch" in definition.policy_options
-    definition = replace(definition, choice=definition.choice.with_default(batch=max(batch, 1)))
+    given, grows = definition.choice, definition.choice.extendable
+    definition = replace(definition, choice=given.with_default(batch=max(batch, 1)))
     stored = database.create(name, definition.to_dict())
     if stored is not None:
         return Study(database, stored)
     study = Study(database, database.find(name))
     wanted = definition
     if grows and study.definition.policy == wanted.policy:
-        choice = wanted.choice if says_batch else study.definition.choice
-        wanted = replace(wanted, budget=study.definition.budget, choice=choice)
+        as_stored = {key: value for key, value in study.definition.policy_options.items() if key == "batch"}
+        wanted = replace(wanted, budget=study.definition.budget, choice=given.with_default(**as_stored))
     if differences := study.definition.differences(wanted):
         planned = definition.budget != study.definition.budget and not grows
         hint = (
@@ -185,6 +186,14 @@ class _Crew:
 
     def work(self, start: Callable[[Measurement], Future[Any]], size: int, abandon: Callable[[], None] | None) -> ParetoResult:
         """Keeps ``size`` measurements running until the study is done, or something is wrong with it."""
+        try:
+            self._work(start, size, abandon)
+        except BaseException:
+            self._give_back()
+            raise
+        return self.study.result()
+
+    def _work(self, start: Callable[[Measurement], Future[Any]], size: int, abandon: Callable[[], None] | None) -> None:
         pause = 0.02
         finishing: KeyboardInterrupt | None = None
         while True:
@@ -206,18 +215,12 @@ class _Crew:
                         abandon()
                     if isinstance(self.executor, Processes):
                         self.executor.kill()
-                    self._give_back()
                     raise
                 finishing = interrupt
                 if self.running:
                     self._say(f"stopping: {len(self.running)} being measured, finished first; Ctrl-C again gives them back")
-            except BaseException:
-                self._give_back()
-                raise
         if self.trouble or finishing:
-            self._give_back()  # what Ctrl-C kept us from starting after it was asked for
             raise self.trouble or finishing  # type: ignore[misc]  # one of them is there
-        return self.study.result()
 
     def _start_more(self, start: Callable[[Measurement], Future[Any]], size: int) -> None:
         if self.careful:
@@ -257,11 +260,12 @@ class _Crew:
         if problem is not None:
             self._failed(todo, problem)
             return
-        values = future.result()
+        what = f"measurement {todo.number} of {todo.option!r}"
         try:
-            self._patiently(lambda: self.study.tell(todo.number, values, worker=self.name), lambda: self._shown(todo, values))
+            row = self.study.definition.values(future.result())  # once: what was returned may not be there a second time
+            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name), lambda: f"{what}, {row}")
         except AlreadyTold:
-            self._say(f"measurement {todo.number} of {todo.option!r} took so long that somebody else made it, too")
+            self._say(f"{what} took so long that somebody else made it, too")
         except NotDue as late:
             self._say(str(late))
         except InvalidInput as refusal:
@@ -269,9 +273,6 @@ class _Crew:
         else:
             self.failures[todo.option] = 0
             self._say("")
-
-    def _shown(self, todo: Measurement, values: Any) -> str:
-        return f"measurement {todo.number} of {todo.option!r}, {self.study.definition.values(values)}"
 
     def _failed(self, todo: Measurement, problem: BaseException) -> None:
         said = " ".join(str(problem).split())

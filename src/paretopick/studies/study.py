@@ -233,7 +233,7 @@ class Study:
             Those of the numbers that are still with the worker. The others were told, or others have them now.
         """
         with self._live.writing() as rules:
-            return rules.renew(numbers, worker, lease)
+            return rules.renew([_number(number) for number in numbers], worker, lease)
 
     def release(self, *numbers: int, worker: str = "main") -> builtins.list[int]:
         """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers.
@@ -246,7 +246,7 @@ class Study:
             The numbers that were given back.
         """
         with self._live.writing() as rules:
-            return rules.release(numbers, worker)
+            return rules.release([_number(number) for number in numbers], worker)
 
     def extend(self, *numbers: int, budget: int | None = None, **more: Any) -> None:
         """Allows more measurements, up to a new budget: for policies whose rounds are not planned ahead.
