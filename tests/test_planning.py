@@ -140,6 +140,8 @@ def test_exact_metrics_are_planned_as_exact(tmp_path):
         lines += [f"{option},{gain + 0.3 * rng.normal()},{price}" for _ in range(5)]
     file = tmp_path / "p.csv"
     file.write_text("\n".join(lines))
+    widths = [pp.Metric("gain", "max", width=7.0), pp.Metric("price", "min", exact=True)]
+    assert Pilot.of_table(file, widths).scale.tolist() == [7.0, 0.0]
     pilot = Pilot.of_table(file, {"gain": "max", "price": "min"}, exact=["price"])
     assert pilot.has_exact_metrics
     made = plan(pilot, policies=["ege-sr"], budgets=[24, 60], runs=20, target=0.2)

@@ -59,7 +59,10 @@ def test_a_study_by_hand(folder):
     assert "is void" in stdout_of("void", "boosters", "1", "wrong dose", cwd=folder)
     refused = call("tell", "boosters", "3", "response=0.5", cwd=folder)
     assert refused.returncode == 2
-    assert refused.stderr == "error: there is no value for metric 'price'; a measurement has 'response', 'price'.\n"
+    assert (
+        refused.stderr
+        == "error: there is no value for metric 'price', only for 'response'; a measurement needs 'response', 'price'.\n"
+    )
     refused = call("tell", "boosters", "2", "response=9", "price=2", cwd=folder)
     assert "already told response=0.5, price=2" in refused.stderr
     stdout_of("tell", "boosters", "2", "response=0.5", "price=2", cwd=folder)  # the same once more: harmless

@@ -137,7 +137,10 @@ class Definition:
             missing = [name for name in self.goals if name not in given]
             extra = [str(name) for name in given if name not in self.goals]
             if missing:
-                raise InvalidInput(f"there is no value for metric {quoted(missing)}; a measurement has {quoted(self.goals)}.")
+                raise InvalidInput(
+                    f"there is no value for metric {quoted(missing)}, only for {quoted(given) or 'none'}; "
+                    f"a measurement needs {quoted(self.goals)}."
+                )
             if extra:
                 raise InvalidInput(f"there is no metric named {quoted(extra)}; a measurement has {quoted(self.goals)}.")
             row = [given[name] for name in self.goals]
