@@ -107,6 +107,7 @@ def test_show_lists_every_entry_of_a_registry(what, names):
     assert all(row["summary"] for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*pp.INSTANCES, *pp.POLICIES, *pp.SCHEDULES} - {"snw", "snw-paper"}))
 def test_show_knows_every_name(name):
     parts = json.loads(stdout_of("show", name, "--json"))

@@ -88,6 +88,7 @@ def test_a_budget_that_is_asked_for_is_looked_at(bandit):
     assert made.curves[0].scale == pytest.approx((0.5, 1.0))
 
 
+@pytest.mark.slow
 def test_what_a_pilot_leaves_open_is_in_the_plan(tmp_path, bandit):
     metrics = dict.fromkeys(bandit.objective_names, "max")
     small = plan(Pilot.of_table(pilot_file(tmp_path / "s.csv", bandit, 3), metrics), policies=["ege-sr"], budgets=400, runs=400)
@@ -293,6 +294,7 @@ def said(*words) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, bandit, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pilot_file(tmp_path / "pilot.csv", bandit, 6)

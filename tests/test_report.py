@@ -205,6 +205,7 @@ def invoke(*words):
     return call("report", *map(str, words), "--rehearsals", "0")
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
     storage = f"sqlite:///{tmp_path}/s.db"
     finish(study_of(["x", "y", "z"], storage=storage, name="b"), stop=15).close()

@@ -25,6 +25,8 @@ from paretopick.policies.ege import EGE, uniform
 from support.inputs import heed_interrupts
 from support.paper_results import a_database, counted
 
+pytestmark = pytest.mark.slow
+
 TIMES = ("runtime-2d", "runtime-20d")
 """Entries about how long things take, which no two runs agree on."""
 
@@ -67,7 +69,6 @@ def finished(tmp_path_factory):
     return folder, reproduce(PART, out=folder, runs=6)
 
 
-@pytest.mark.slow
 def test_the_whole_catalogue_writes_every_file_and_a_page_about_all_of_it(tmp_path, snw_path, monkeypatch):
     drawn, save = {}, plots.save
     monkeypatch.setattr(plots, "save", lambda figure, folder, name: save(drawn.setdefault(name, figure), folder, name))
@@ -148,7 +149,6 @@ def _check_times(result):
         assert row["total"] == pytest.approx(sum(seconds for name, seconds in row.items() if name not in ("entry", "total")))
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_more_runs_add_up(tmp_path, finished):
     folder, _ = finished
     reproduce(PART, out=tmp_path / "b", runs=2, workers=1)
@@ -201,7 +201,6 @@ def test_a_new_policy_that_pulls_one_by_one_has_its_own_column_of_times(tmp_path
     assert "| fresh |" in (tmp_path / "reproduction.md").read_text()
 
 
-@pytest.mark.slow
 def test_two_at_once_are_killed_and_a_third_goes_on_and_ends_with_the_same_results(tmp_path, monkeypatch):
     folder, runs, kept = tmp_path / "killed", 150, []
     arguments = command("unique-dominator", "--runs", runs, "--out", folder)
@@ -262,7 +261,6 @@ def test_what_was_asked_for_is_assessed_and_the_page_keeps_what_was_there(finish
     assert (folder / "reproduction.md").read_text().count("| not looked at |") == 4
 
 
-@pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on_and_loses_nothing(tmp_path):
     arguments = command("equal-gaps", "--runs", 1000, "--out", tmp_path)
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)

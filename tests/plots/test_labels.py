@@ -27,6 +27,7 @@ def placed(request):
     return anchors, sizes, corners
 
 
+@pytest.mark.slow
 def test_no_name_covers_another(placed):
     _, sizes, corners = placed
     assert overlaps(np.hstack((corners, corners + sizes + 1.0))) == []  # not even nearly

@@ -9,6 +9,8 @@ from matplotlib.text import Text
 from paretopick import plots
 from support.example_results import boxes, many, option_result, overlaps, result
 
+pytestmark = pytest.mark.slow
+
 ODD = ["$x$", "_hidden", "<b>bold</b>", "漢字の名前", "😀 👩\u200d💻", "W" * 100, "a\\$b^2_3"]
 LONG = [f"model=transformer-large,rate=0.00{i},layers={i % 4},decay=0.01" for i in range(30)]
 CLUSTER = np.random.default_rng(2).normal(scale=0.02, size=(30, 2)) + (np.arange(30) % 3 == 0)[:, None]
@@ -87,7 +89,6 @@ def check_inside(figure):
     assert (extents[:, 2:] < (width + 1.0, height + 1.0)).all()
 
 
-@pytest.mark.slow
 def test_nothing_is_cut_off(figure):
     check_inside(figure)
 
@@ -102,7 +103,6 @@ def test_no_text_is_on_top_of_another(figure):
         assert overlaps(boxes([*explained, *drawn_ticks(axes)])) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_metrics", [2, 5])
 def test_names_keep_apart_whatever_the_resolution(n_metrics):
     points = CLUSTER[:, [i % 2 for i in range(n_metrics)]]
@@ -119,7 +119,6 @@ def test_names_keep_apart_whatever_the_resolution(n_metrics):
         assert (boxes(names)[:, 2:] <= inside[2:]).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "made", [many(30, 2), many(60, 2, names=LONG + ODD * 4 + ["c", "d"], n_pareto=20), many(100, 2), odd(2), unmeasured(2)]
 )

@@ -21,6 +21,7 @@ def assert_equal_step_by_step(policy: pp.Policy, expected: dict, data: np.ndarra
     assert policy.counts.sum() == policy.budget
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exploration", [0.0, 0.5, 4.0, 100.0])
 def test_ape_fb_equals_the_literal_version_step_by_step(exploration):
     for K, D, budget, data in random_problems(0, 60):

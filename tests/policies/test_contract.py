@@ -94,6 +94,7 @@ def test_asking_only_reads(case):
         tell_all(policy, policy.ask(), data)
 
 
+@pytest.mark.slow
 @every_case
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1))
@@ -121,6 +122,7 @@ def test_a_round_told_at_once_equals_it_told_one_by_one_to_the_last_bit(case):
     assert state(at_once) == state(one_by_one)
 
 
+@pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("n_arms, n_objectives", [(1, 2), (2, 1), (5, 2)])
 @pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])

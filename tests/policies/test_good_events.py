@@ -1,6 +1,7 @@
 """The proofs as tests: whenever the event of a proof holds on a tape, the algorithm must be right on that tape."""
 
 import numpy as np
+import pytest
 
 import paretopick as pp
 from paretopick import bounds
@@ -75,6 +76,7 @@ def test_on_the_good_event_ege_sr_k_accepts_only_optimal_arms():
     assert 40 < held < 150
 
 
+@pytest.mark.slow
 def test_on_the_good_event_ape_fb_makes_no_error():
     held = 0
     for means, rng in instances(np.random.default_rng(2), 80):

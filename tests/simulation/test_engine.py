@@ -32,6 +32,7 @@ def same(a: pp.ErrorCurve, b: pp.ErrorCurve) -> bool:
     return (a.tallies == b.tallies).all() and a.spans == b.spans
 
 
+@pytest.mark.slow
 @ENGINES
 @pytest.mark.parametrize("policy", ["ege-sr", "ape-fb", "apt"])
 def test_the_first_runs_of_many_are_those_of_few(engine, policy):

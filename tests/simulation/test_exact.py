@@ -28,6 +28,7 @@ def by_hand(bandit: pp.Bandit, spec, run: int, widths) -> pp.Policy:
     return player
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_run_is_ask_and_tell_with_the_widths_given_to_the_policy(spec):
     noisy = pp.Bandit(COSTS, pp.Gaussian(std=[0.5, 0.3]))  # what is said to be without noise is told without

@@ -53,6 +53,7 @@ def test_arms_that_jump_anywhere(max_arms, at_once):
         check(points, [(arm, points[rng.integers(0, len(points))] * rng.choice([1.0, 1.0, -1.0])) for arm in arms], at_once)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("D", [1, 2, 3, 10])
 @pytest.mark.parametrize("K", [1, 2, 7, 8, 9, 60])
 def test_arms_that_move_in_small_steps(K, D):

@@ -81,6 +81,7 @@ def spec_of(case: str, bandit: pp.Bandit):
     return name, options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", SPECS)
 def test_a_kernel_does_what_the_policy_does(case, noise):

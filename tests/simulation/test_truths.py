@@ -91,6 +91,7 @@ def test_more_arms_than_eight_runs_at_once_may_have(noise, monkeypatch):
             assert answers(single, run, run + 1) == [[mine[0][run - 2]]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["ege-sr", "ege-sr-k", "apt"])
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_the_counts_are_those_of_the_single_runs_whoever_makes_them(policy, engine, monkeypatch):

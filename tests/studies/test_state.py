@@ -18,6 +18,7 @@ def saved(state: State) -> str:
     return json.dumps(state.to_dict())
 
 
+@pytest.mark.slow
 @every_policy
 @pytest.mark.parametrize("seed", range(5))
 def test_replay_equals_live(policy, seed, monkeypatch):

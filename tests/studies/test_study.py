@@ -581,6 +581,7 @@ def test_everything_that_a_worker_has_can_be_given_back(storage):
     assert [row["number"] for row in study.status()["out"]] == [4, 5]
 
 
+@pytest.mark.slow
 def test_whoever_waits_gets_what_comes_up(storage):
     study = create(storage)
     todos = study.ask(1000, worker="w1")

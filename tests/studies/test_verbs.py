@@ -42,6 +42,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [verb for verb in EXAMPLES if verb != "create"])
 def test_every_help_text_ends_in_an_example_that_runs_and_prints_json_if_asked(verb, folder, tmp_path_factory):
     _, *example = shlex.split(EXAMPLES[verb])
@@ -91,6 +92,7 @@ def test_status_and_result_show_where_a_study_stands(folder):
     assert "Best guess so far: none yet" in stdout_of("result", "boosters", cwd=folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["ask", "result", "report", "sheet", "export"])
 def test_the_only_study_needs_no_name(verb, folder):
     assert stdout_of(verb, *(["--rehearsals", "0"] if verb == "report" else []), cwd=folder)

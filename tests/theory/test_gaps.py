@@ -121,6 +121,7 @@ def test_edges(points, expected):
     assert pp.gaps(points).tolist() == expected
 
 
+@pytest.mark.slow
 def test_relaxed_gaps_equal_the_oracle_for_every_k():
     for points in random_points(np.random.default_rng(5), 600):
         for k in range(1, len(points) + 1):

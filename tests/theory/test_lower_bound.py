@@ -67,6 +67,7 @@ def test_class_b_prime_as_printed_does_not_contain_class_b():
     assert not bounds.in_class_b_prime(means)
 
 
+@pytest.mark.slow
 def test_membership_equals_the_oracle_on_instances_at_the_edge_of_the_classes():
     rng = np.random.default_rng(0)
     seen = {"b": set(), "b_prime": set()}
