@@ -93,7 +93,8 @@ class Metric:
             number = math.inf
         if not math.isfinite(number):
             raise InvalidInput(
-                f"metric {self.name!r} is {number}; a measurement that failed is not told, but reported as failed."
+                f"metric {self.name!r} is {number}; a measurement that failed has no values: call fail(), or raise an error "
+                "where it is measured."
             )
         if abs(number) > LARGEST_VALUE:
             raise InvalidInput(f"metric {self.name!r} is {number:g}, beyond {LARGEST_VALUE:g}; use a larger unit.")

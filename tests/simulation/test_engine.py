@@ -326,7 +326,7 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, "uniform", runs=1, budgets=2**50), "Bernoulli sums are drawn of at most 4294967296"),
         (lambda: pp.simulate(EASY, "ege-sr", start=2**63), "start=9223372036854775808 is too large"),
         (lambda: pp.simulate(EASY, "ege-sr", budgets="500,1000"), "budgets='500,1000' is a text; write"),
-        (lambda: pp.simulate(EASY, ("ege-sr", "uniform")), "several go into a list"),
+        (lambda: pp.simulate(EASY, ("ege-sr", "uniform")), "simulate and plan take several in a list"),
         (lambda: pp.simulate(EASY, "ege-sr", runs="until"), "neither a number of runs nor a precision, such as"),
         (lambda: pp.simulate(EASY, "ege-sr", runs="until:-1"), "runs='until:-1' is neither"),
         (lambda: pp.simulate(EASY, "ege-sr", runs="until:nan"), "runs='until:nan' is neither"),

@@ -95,6 +95,7 @@ def test_json_and_lines_are_read(output):
         ('{"time": NaN, "size": 1}', "it printed time=nan, which is not a finite number"),
         ('{"time": -Infinity, "size": 1}', "it printed time=-inf, which is not a finite number"),
         ("time=fast\nsize=1", "it printed time=fast, which is not a number"),
+        ("time=1,5\nsize=2", "it printed time=1,5, which is not a number; write decimals with a dot"),
         ("time=1 size=2", "it printed time=1 size=2, which is not a number; print one metric in a line"),
         ('{"time": null, "size": 1}', "it printed time=None, which is not a number"),
         ('{"time": [1], "size": 1}', r"it printed time=\[1\], which is not a number"),

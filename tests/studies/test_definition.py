@@ -81,6 +81,7 @@ def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
         ({"options": ["a", "b\0"]}, "cannot be printed"),
         ({"options": ["a", "b\ud800"]}, "cannot be printed"),
         ({"options": ["a", "x" * 1001]}, "has 1001 characters"),
+        ({"options": {"a": (1, 2), "b": (3, 4)}}, "they are a mapping, such as"),
         ({"options": {"a": {"x": 1}, "b": {"y": 1}}}, "give each option the same ones as 'a'"),
         ({"options": {"a": {"x": [1]}}}, r"has x=\[1\]"),
         ({"options": {"a": {"x": float("nan")}}}, "has x=nan"),
@@ -129,7 +130,7 @@ def test_values_come_by_name_or_in_order():
     [
         ({"time": 1}, "no value for metric 'quality'"),
         ({"time": 1, "quality": 2, "cost": 3}, "no metric named 'cost'"),
-        ({"time": 1, "quality": float("nan")}, "metric 'quality' is nan; a measurement that failed is not told"),
+        ({"time": 1, "quality": float("nan")}, "metric 'quality' is nan; a measurement that failed has no values"),
         ({"time": float("-inf"), "quality": 1}, "metric 'time' is -inf"),
         ({"time": "1", "quality": 1}, "metric 'time' is '1', which is not a number"),
         ({"time": None, "quality": 1}, "metric 'time' is None"),

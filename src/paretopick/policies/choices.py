@@ -151,7 +151,7 @@ def check_policy(given: Any) -> PolicyChoice:
         return PolicyChoice(*given)
     raise InvalidInput(
         f'policy={given!r} is neither a name nor a name with options; write for instance "apt" or ("apt", {{"batch": 8}}); '
-        "several go into a list."
+        "simulate and plan take several in a list."
     )
 
 

@@ -230,9 +230,9 @@ def _number(name: str, value: Any) -> float:
             raise ValueError
         number = float(value)
     except (ValueError, OverflowError):
-        raise MeasuringFailed(
-            f"it printed {name}={cut(str(value), 60)}, which is not a number; print one metric in a line"
-        ) from None
+        comma = isinstance(value, str) and re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value)
+        remedy = "write decimals with a dot" if comma else "print one metric in a line"
+        raise MeasuringFailed(f"it printed {name}={cut(str(value), 60)}, which is not a number; {remedy}") from None
     if not abs(number) < float("inf"):
         raise MeasuringFailed(f"it printed {name}={number}, which is not a finite number")
     return number

@@ -210,7 +210,9 @@ def _options(options: Any) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]
         raise InvalidInput(f"option {twice!r} is there twice; every option needs a name of its own.")
     settings = []
     for name, row in rows:
-        if not isinstance(row, Mapping) or list(row) != list(rows[0][1]):
+        if not isinstance(row, Mapping):
+            raise InvalidInput(f"option {name!r} has the settings {row!r}; they are a mapping, such as {{'level': 9}}.")
+        if list(row) != list(rows[0][1]):
             raise InvalidInput(f"option {name!r} has the settings {row!r}; give each option the same ones as {names[0]!r}.")
         for column, value in row.items():
             check_name(column, "column of options")

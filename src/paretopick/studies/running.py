@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from paretopick._arrays import check_integer, check_name
+from paretopick._words import counted
 from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
@@ -315,7 +316,7 @@ class _Crew:
             ends = [lease["seconds_left"] for lease in out]
             until = "without a limit" if None in ends else f"{max(ends, default=0):.0f} s at most"
             return (
-                f"waiting for {len(out)} that are being measured by {workers}, {until}; who will not make them can release them"
+                f"waiting for {counted(len(out), 'measurement')} with {workers}, {until}; who will not make them can release them"
             )
         return ""
 
