@@ -37,8 +37,11 @@ objectives, or with few Bernoulli pulls, whose ties are settled in one run at a 
 """
 
 MOST_COMPARISONS: dict[type[Policy], int] = {AdaptiveAPEFB: 1000, PublishedAdaptiveAPEFB: 1400, APT: 1000}
-"""Up to so many n_arms^2 n_objectives, eight runs at once of the policies that look at all gaps in every step are 1.3 times as
-fast as one run or more; one run brings the gaps up to date, and eight runs find them anew."""
+"""Up to so many n_arms^2 n_objectives for each pull, eight runs at once of the policies that look at all gaps are 1.3 times as
+fast as one run or more; one run brings the gaps up to date, and eight runs find them anew, once in a batch."""
+
+MOST_ARMS_WITH_GAPS = 24
+"""And up to this many arms, whatever the batch."""
 
 MOST_ARMS_OF_APE_FB = 256
 """Up to this many arms eight runs of APE-FB are made at once, whose step looks at one row and one column of its matrix alone."""
@@ -78,7 +81,8 @@ def grain(task: Task) -> int:
     """How many runs are made at once."""
     n_arms, n_objectives = task.bandit.means.shape
     if task.kind in MOST_COMPARISONS:
-        few = n_arms**2 * n_objectives <= MOST_COMPARISONS[task.kind]
+        most = MOST_COMPARISONS[task.kind] * task.options.get("batch", 1)
+        few = n_arms <= MOST_ARMS_WITH_GAPS and n_arms**2 * n_objectives <= most
     else:
         few = n_arms <= (MOST_ARMS_OF_EIGHT_RUNS if task.kind is EGE else MOST_ARMS_OF_APE_FB)
     return 8 if few else 1
