@@ -97,10 +97,6 @@ class PolicyChoice:
         """How many pulls a stepwise policy hands out at once."""
         return int(self.options.get("batch", 1))
 
-    def with_options(self, **options: Any) -> PolicyChoice:
-        """Returns the same policy with other options, beside those that it has."""
-        return PolicyChoice(self.name, {**self.options, **options})
-
     def with_default(self, **options: Any) -> PolicyChoice:
         """Returns the same choice with options where the policy has such ones and the choice does not say."""
         known = policy_options(self.name)
