@@ -13,6 +13,7 @@ what to type instead::
     ├── NotReady                    an answer was asked for before there is one        (RuntimeError)
     ├── MissingFile                 a data file the user has to provide is not there   (FileNotFoundError)
     ├── StorageFailed               a database that cannot be read or written          (OSError)
+    │   └── LogDamaged              a log of events that does not fit                  (OSError)
     └── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
 
     SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
@@ -70,6 +71,10 @@ class MissingFile(ParetopickError, FileNotFoundError):
 
 class StorageFailed(ParetopickError, OSError):
     """A database that cannot be read or written; what it held before is as it was."""
+
+
+class LogDamaged(StorageFailed):
+    """The log of a study has an event that does not fit; reading it again will not help."""
 
 
 class MeasuringFailed(ParetopickError, RuntimeError):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paretopick.studies import state as state_module
-from paretopick.studies.state import ReplayNeeded, State
+from paretopick.studies.state import State
 from paretopick.studies.study import Study
 from support.eventful_studies import POLICIES, D, K, eventful, new_study
 from support.twin import Twin

@@ -11,7 +11,7 @@ from paretopick.events import Event
 from paretopick.storage import Storage, Transaction
 from paretopick.studies.definition import Definition
 from paretopick.studies.rules import Rules
-from paretopick.studies.state import ReplayNeeded, State
+from paretopick.studies.state import State
 
 CHECKPOINT_EVERY = 1000
 """Events after which the state is kept anew, so that opening a study need not replay more."""
@@ -36,8 +36,6 @@ class LiveState:
         """Position of the last event in the last checkpoint."""
         self._torn = True
         """Whether the state is unknown: at first, and when applying events was interrupted."""
-        self._all_events = False
-        """Whether it has to be found from the first event on, since a checkpoint does not say enough."""
 
     @contextmanager
     def reading(self) -> Iterator[tuple[State, Transaction]]:
@@ -75,13 +73,11 @@ class LiveState:
             self._torn = False
         if transaction.n_events > self.state.position:
             self._apply(transaction.events(after=self.state.position))
-            if self._torn:  # a checkpoint was not enough
-                self._catch_up(transaction)
 
     def _restored(self, transaction: Transaction) -> State:
-        """What a checkpoint says, if it can be read and is enough; else a state at the start."""
+        """What a checkpoint says, if it can be read; else a state at the start."""
         definition = self.state.definition
-        saved = None if self._all_events else transaction.checkpoint()
+        saved = transaction.checkpoint()
         try:
             return State.from_dict(definition, saved) if saved else State(definition)
         except (InvalidInput, LookupError, TypeError, ValueError):
@@ -90,9 +86,5 @@ class LiveState:
     def _apply(self, events: Sequence[Event]) -> None:
         """Applies events that are stored; afterwards the state may be torn, and is mended by whoever looks next."""
         self._torn = True
-        try:
-            self.state.apply(events)
-        except ReplayNeeded:
-            self._all_events = True
-            return
+        self.state.apply(events)
         self._torn = False
