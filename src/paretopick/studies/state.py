@@ -80,7 +80,7 @@ class State:
     def exact_value(self, arm: int, metric: int) -> float | None:
         """Returns what an exact metric of an option is, None before it was told."""
         if self._sums.counts[arm]:
-            return float(self._sums.means()[arm, metric])
+            return self._sums.mean(arm, metric)
         first = self._waiting.first(arm)
         return None if first is None else first[metric]
 

@@ -161,8 +161,9 @@ class Sums:
         self._options = [OptionSums(n_metrics) for _ in range(n_options)]
         self._means: FloatArray = np.full((n_options, n_metrics), np.nan)
         self._squares: FloatArray = np.zeros((n_options, n_metrics))
-        self._changed: set[int] = set()
-        """Options whose means and squares are no longer those of their sums."""
+        self._old_means: set[int] = set()
+        self._old_squares: set[int] = set()
+        """Options whose means or squares are no longer those of their sums."""
 
     def add(self, arm: int, row: Sequence[float]) -> None:
         """Adds a measurement of an option."""
@@ -174,8 +175,12 @@ class Sums:
 
     def _change(self, arm: int, row: Sequence[float], times: int) -> None:
         self._options[arm].change(row, times)
-        self.counts[arm] += times
-        self._changed.add(arm)
+        self._changed(arm)
+
+    def _changed(self, arm: int) -> None:
+        self.counts[arm] = self._options[arm].count
+        self._old_means.add(arm)
+        self._old_squares.add(arm)
 
     def add_many(self, arms: IntArray, rows: FloatArray) -> None:
         """Adds measurements, one row for each of the options named."""
@@ -185,34 +190,37 @@ class Sums:
             arm = int(arms[part[0]])
             if len(part) > FEW:
                 self._options[arm].add_rows(rows[part])
-                self.counts[arm] += len(part)
-                self._changed.add(arm)
             else:
                 for row in rows[part].tolist():
-                    self.add(arm, row)
+                    self._options[arm].change(row, 1)
+            self._changed(arm)
 
     def totals(self, arms: Sequence[int]) -> FloatArray:
         """Returns the sums of some options, ``(len(arms), n_metrics)``."""
         metrics = range(self._means.shape[1])
         return np.array([[self._options[arm].total(metric) for metric in metrics] for arm in arms])
 
+    def mean(self, arm: int, metric: int) -> float:
+        """Returns the mean of an option that was measured, in one metric."""
+        return self._options[arm].mean(metric)
+
     def means(self) -> FloatArray:
         """Returns the mean of every option and metric, NaN without measurements."""
-        return self._fresh()._means.copy()
+        metrics = range(self._means.shape[1])
+        for arm in self._old_means:
+            option = self._options[arm]
+            self._means[arm] = [option.mean(metric) for metric in metrics] if option.count else np.nan
+        self._old_means.clear()
+        return self._means.copy()
 
     def squares(self) -> FloatArray:
         """Returns the sum of squared deviations from the mean, of every option and metric."""
-        return self._fresh()._squares.copy()
-
-    def _fresh(self) -> Sums:
-        """Itself, with means and squares brought up to date."""
-        metrics = range(self._means.shape[1])
-        for arm in self._changed:
+        metrics = range(self._squares.shape[1])
+        for arm in self._old_squares:
             option = self._options[arm]
-            self._means[arm] = [option.mean(metric) for metric in metrics] if option.count else np.nan
             self._squares[arm] = [option.deviations(metric, metric) for metric in metrics] if option.count else 0.0
-        self._changed.clear()
-        return self
+        self._old_squares.clear()
+        return self._squares.copy()
 
     def products(self, arms: Sequence[int]) -> FloatArray:
         """Returns sums of products of deviations from the means, ``(len(arms), n_metrics, n_metrics)``."""
@@ -241,7 +249,7 @@ class Sums:
         sums = cls(n_options, n_metrics)
         sums._options = [OptionSums.from_list(entry, n_metrics) for entry in saved]
         sums.counts = np.array([option.count for option in sums._options], dtype=np.int64)
-        sums._changed = set(range(n_options))
+        sums._old_means, sums._old_squares = set(range(n_options)), set(range(n_options))
         return sums
 
 
