@@ -19,6 +19,7 @@ what to type instead::
     └── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
 
     SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
+    UnsafeStorage                   a warning: a database where locks may fail         (UserWarning)
 """
 
 from __future__ import annotations
@@ -112,3 +113,7 @@ class SimulationInterrupted(KeyboardInterrupt):
     def __init__(self, partial: object | None) -> None:
         super().__init__("the simulation was interrupted; .partial of this exception is what was finished")
         self.partial = partial
+
+
+class UnsafeStorage(UserWarning):
+    """A file of an SQLite database is where locks may fail."""

@@ -19,6 +19,7 @@ from alembic.script import ScriptDirectory
 import paretopick as pp
 from paretopick.events import Checkpoint, Event, Lease
 from paretopick.storage import MemoryStorage, StoredStudy, dialects, open_storage, schema
+from paretopick.storage.addresses import read_address
 
 
 def told(number: int, arm: int = 0, values=(1.5, -2.0)) -> Event:
@@ -284,7 +285,7 @@ def test_a_database_of_a_newer_version_is_refused(database, url):
 
 
 def test_tables_of_others_in_the_same_database_are_left_alone(url):
-    engine = sql.create_engine(dialects._parsed(url))
+    engine = sql.create_engine(read_address(url).url)
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32))")
         connection.exec_driver_sql("CREATE TABLE events (mine INTEGER)")

@@ -140,7 +140,6 @@ class SQLStorage:
     def _insert(self, row: Mapping[str, Any]) -> None:
         with contextlib.suppress(Taken), self.database.writing() as connection:
             connection.execute(sql.insert(studies).values(row))
-            _commit(self.database, connection)
 
     def find(self, name: str) -> StoredStudy:
         """Returns a study by name."""
@@ -164,7 +163,6 @@ class SQLStorage:
             for table in (checkpoints, leases, events):
                 connection.execute(sql.delete(table).where(table.c.study_id == study.id))
             connection.execute(sql.delete(studies).where(studies.c.id == study.id))
-            _commit(self.database, connection)
 
     @contextlib.contextmanager
     def reading(self, study: StoredStudy, *, after: int | None = None) -> Iterator[SQLTransaction]:
