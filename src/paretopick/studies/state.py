@@ -189,7 +189,7 @@ class State:
             case "extended":
                 self._rescale()
                 self.policy.extend(_detail(event, "budget"))
-            case "imported":
+            case "imported" | "released":
                 pass
             case _:
                 raise LogDamaged(
