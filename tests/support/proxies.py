@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Callable
 
 
 class Proxy:
@@ -23,6 +24,8 @@ class Proxy:
         round_trips: how often a client has said something after the server had, in all connections.
         connections: how many there have been.
         last_words: in which clients lose the answer: see ``lose_answer_to``.
+        fate: asked whenever a client says something: "unheard" cuts it off before the server hears that, "unanswered" before
+            the client gets the answer; None lets it pass.
     """
 
     def __init__(self, port: int) -> None:
@@ -34,6 +37,7 @@ class Proxy:
         self.round_trips = 0
         self.connections = 0
         self.answers_lost = 0
+        self.fate: Callable[[], str | None] = lambda: None
         self._last_words: bytes | None = None
         self._then_swallow = False
         self._lock = threading.Lock()
@@ -95,8 +99,8 @@ class Proxy:
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             self._pump(client, server)
-        except OSError:
-            pass  # cut, by us or by them
+        except (OSError, ValueError):
+            pass  # cut, by us or by them; a closed end cannot even be waited for
         finally:
             with self._lock:
                 self._open -= {client, server}
@@ -126,6 +130,13 @@ class Proxy:
                     with self._lock:
                         self.round_trips += 1
                     answered = False
+                fate = self.fate()
+                if fate is not None:
+                    if fate == "unanswered":
+                        server.sendall(said)
+                        server.recv(1 << 16)
+                    _reset(client)
+                    return
                 if self._last_words is not None and self._last_words in said:
                     self._last_words = None
                     server.sendall(said)
