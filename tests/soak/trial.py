@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from soak.worker import Life, live_once
+from soak.worker import END, Life, live_once
 from support.proxies import Proxy
 from support.servers import PostgresServer
 
-OFTEN = 1.2
+OFTEN = 1.5
 """Seconds between two disturbances of a database, on average."""
 
 
@@ -113,7 +113,7 @@ class Trial:
             self._next = now + self._random.expovariate(1 / OFTEN)
 
     def _last_words(self, slot: Slot) -> str:
-        said = (slot.life.folder / f"{slot.life.name}.err").read_text()[-2000:]
+        said = slot.life.errors.read_text()[-2000:] if slot.life.errors.exists() else ""
         return f"worker {slot.life.name} ended by itself with code {slot.process.exitcode}: {said}"
 
     def _disturb(self) -> None:
@@ -176,8 +176,8 @@ class Trial:
         self.counts["connections cut at once"] += self._proxy.cut()
 
     def _many_cuts(self) -> None:
-        """For a while, connections break off at any message."""
-        self._chance = 0.08
+        """For a while, connections break off at any message: after a commit, too, and when somebody asks what came of it."""
+        self._chance = self._random.choice([0.08, 0.4])
         self._at(self._random.uniform(0.5, 3), self._few_cuts)
 
     def _few_cuts(self) -> None:
@@ -221,10 +221,9 @@ class Trial:
                 self._proxy.forward()
         if self._restart is not None:
             self._restart.join()
+        (self.ledger / END).touch()
         for slot in self.slots:
             self._go_on(slot)
-            if slot.process.is_alive():
-                os.kill(slot.process.pid, signal.SIGTERM)
 
     def finish(self) -> set[str]:
         """Waits for the workers, and returns the names of those that had no time to give back what they had."""

@@ -23,6 +23,9 @@ from paretopick.storage import dialects, open_storage, sql
 from paretopick.studies import live
 from soak.ledger import UNCERTAIN, WRITING, Call, Ledger, read_life
 
+END = "end"
+"""The file in the folder of the ledger that asks workers to end."""
+
 OPTIONS = [str(i) for i in range(8)]
 
 
@@ -73,6 +76,11 @@ class Life:
         return f"w{self.slot}.{self.number}"
 
     @property
+    def errors(self) -> Path:
+        """For what it says before it ends without having been asked."""
+        return self.folder / f"{self.name}.err"
+
+    @property
     def predecessor(self) -> Path:
         """The file of the life before."""
         return self.folder / f"w{self.slot}.{self.number - 1}.jsonl"
@@ -92,12 +100,10 @@ class Place:
 
 def live_once(life: Life) -> None:
     """Works until it is told to end."""
-    sys.stderr = open(life.folder / f"{life.name}.err", "w", buffering=1)  # noqa: SIM115 -- as long as the process
+    sys.stderr = open(life.errors, "w", buffering=1)  # noqa: SIM115 -- as long as the process
     os.dup2(sys.stderr.fileno(), 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started us
-    worker = Worker(life)
-    signal.signal(signal.SIGTERM, lambda *_: worker.end())
-    worker.work()
+    Worker(life).work()
 
 
 class Worker:
@@ -105,7 +111,6 @@ class Worker:
 
     def __init__(self, life: Life) -> None:
         self.life = life
-        self._ended = False
         self._random = random.Random(f"{life.seed} {life.name}")
         self._ids = (f"{life.name}/{i}" for i in itertools.count(1))
         dialects.PATIENCE = life.patience
@@ -118,14 +123,15 @@ class Worker:
         self._calls: deque[Call] = deque(maxlen=400)
         self._ledger = Ledger(life.folder, life.name, life.worker)
 
-    def end(self) -> None:
-        """The call that is being made is the last one but for those that give everything back."""
-        self._ended = True
+    @property
+    def _ended(self) -> bool:
+        """Whether workers are asked to end, by a file: one that is only just being started sees it, too."""
+        return time.monotonic() > self.life.until or (self.life.folder / END).exists()
 
     def work(self) -> None:
         """Makes calls until it is told to end; then gives back what it has."""
         self._finish_for_predecessor()
-        while not self._ended and time.monotonic() < self.life.until:
+        while not self._ended:
             self._step(self._random.choice(self._places))
             time.sleep(self._random.expovariate(1 / 0.004))
         self._give_everything_back()
@@ -145,9 +151,8 @@ class Worker:
                 self._tell_again: 6,
                 self._tell_otherwise: 3,
                 self._repeat: 4,
-                self._renew: 6,
                 self._release: 4,
-                self._extend: 4,
+                self._extend: 10,
                 self._retire: 1,
                 self._delete: 0.4,
             }
@@ -284,7 +289,7 @@ class Worker:
 
     def _measure(self, place: Place) -> None:
         number, option = self._random.choice(list(place.todo.items()))
-        what = self._random.choices(["tell", "fail", "record", "give back"], [80, 6, 8, 2])[0]
+        what = self._random.choices(["tell", "fail", "record", "give back", "renew"], [80, 6, 8, 3, 6])[0]
         if what == "tell":
             given = {"number": number, "values": self._values(place, option)}
             given |= {"worker": self.life.worker} if self._random.random() < 0.3 else {}
@@ -293,8 +298,8 @@ class Worker:
             given = {"number": number, "why": f"failed by {next(self._ids)}"}
             given |= {"worker": self.life.worker} if self._random.random() < 0.3 else {}
             call = self._on(place, "fail", **given, **self._request())
-        elif what == "record":
-            self._record(place)
+        elif what in ("record", "renew"):
+            (self._record if what == "record" else self._renew)(place)
             return
         else:
             call = self._on(place, "release", numbers=[number], **self._request())
