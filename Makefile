@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish test quick check format bench calibration postgresql chromium clean
+.PHONY: help run paper publish test quick check format bench calibration soak postgresql chromium clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -61,6 +61,13 @@ bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, pol
 
 calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
 	$(BIN)/python benchmarks/calibration.py
+
+# make soak SECONDS=60 is a quick look; SEED=5 disturbs in the same way again.
+SECONDS ?= 900
+SEED ?=
+
+soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut connections for SECONDS=900, then look for any broken promise
+	PYTHONPATH=tests $(BIN)/python -m soak.soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

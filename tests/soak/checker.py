@@ -199,7 +199,7 @@ def _check_tables(log: StudyLog, done: Iterable[Operation]) -> Iterator[str]:
             first, new = ((event.details or {})[key] for key in ("first", "new"))
             rows = log.events[event.position : event.position + new]
             if [(row.kind, row.number) for row in rows] != [("told", first + i) for i in range(new)]:
-                yield f"event {event.position} of study {log.name!r} says that {new} rows from {first} on follow, and they do not."
+                yield f"event {event.position} of study {log.name!r} has {new} rows from {first} on, and they do not follow."
             elif {row.request for row in rows} != {event.request}:
                 yield f"event {event.position} of study {log.name!r} has another request than its rows."
     for operation in done:

@@ -15,12 +15,11 @@ import shutil
 import sys
 import tempfile
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from soak.checker import check_calls
-from soak.ledger import Call, read_ledger
+from soak.ledger import read_ledger
 from soak.logs import read_logs
 from soak.summary import Longest, counted, longest_calls, too_long
 from soak.trial import Plan, Trial
@@ -76,7 +75,9 @@ def _progress(trial: Trial) -> str:
     """One glance; lines of the ledger are calls, twice."""
     calls = sum(max(file.read_bytes().count(b"\n") - 1, 0) for file in trial.ledger.glob("*.jsonl")) // 2
     done = ", ".join(f"{count} {what}" for what, count in sorted(trial.counts.items()))
-    return f"{trial.kind}: {calls:,} calls; {done or 'nothing disturbed'}" + (f"; {len(trial.faults)} FAULTS" * bool(trial.faults))
+    return f"{trial.kind}: {calls:,} calls; {done or 'nothing disturbed'}" + (
+        f"; {len(trial.faults)} FAULTS" * bool(trial.faults)
+    )
 
 
 def _outcome(trial: Trial, killed: set[str], plan: Plan) -> Outcome:
@@ -100,7 +101,9 @@ def report(outcomes: list[Outcome]) -> str:
     lines += ["| --- |" + " ---: |" * len(outcomes)]
     for kind in dict.fromkeys(kind for outcome in outcomes for kind in sorted(outcome.longest)):
         found = [outcome.longest.get(kind) for outcome in outcomes]
-        lines.append(f"| {kind} | " + " | ".join("" if one is None else f"{one.seconds:.1f} ({one.outcome})" for one in found) + " |")
+        lines.append(
+            f"| {kind} | " + " | ".join("" if one is None else f"{one.seconds:.1f} ({one.outcome})" for one in found) + " |"
+        )
     return "\n".join(lines)
 
 
@@ -109,7 +112,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=900.0, help="how long workers are disturbed (900)")
     parser.add_argument("--workers", type=int, default=8, help="of each database (8)")
-    parser.add_argument("--patience", type=float, default=6.0, help="seconds that workers wait for a database (6; people have 60)")
+    parser.add_argument(
+        "--patience", type=float, default=6.0, help="seconds that workers wait for a database (6; people have 60)"
+    )
     parser.add_argument("--seed", type=int, default=None, help="of all that is chosen at random; otherwise the time")
     parser.add_argument("--database", choices=DATABASES, action="append", help="only this one")
     parser.add_argument("--out", type=Path, help="a file for the counts, as JSON")
@@ -122,7 +127,9 @@ def main() -> int:
     outcomes = soak(plan, databases, folder, lambda text: print(text, flush=True))
     print(report(outcomes))
     if given.out is not None:
-        given.out.write_text(json.dumps([{"database": o.database, "faults": o.faults, "counts": o.counts} for o in outcomes], indent=2))
+        given.out.write_text(
+            json.dumps([{"database": o.database, "faults": o.faults, "counts": o.counts} for o in outcomes], indent=2)
+        )
     faults = [f"{outcome.database}: {fault}" for outcome in outcomes for fault in outcome.faults]
     if faults:
         print(f"\n{len(faults)} faults with seed {seed}; the ledger is kept in {folder}:")

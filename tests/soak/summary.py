@@ -46,7 +46,6 @@ def counted(calls: Sequence[Call], logs: Iterable[StudyLog]) -> dict[str, dict[s
 def _became(calls: Sequence[Call], logs: dict[str, StudyLog]) -> Counter[str]:
     """What became of calls whose outcome nobody knew."""
     became: Counter[str] = Counter()
-    stored = {token: {(event.kind, event.number, event.request) for event in log.events} for token, log in logs.items()}
     contents = {token: {_contents(event) for event in log.events} for token, log in logs.items()}
     for operation in operations(calls):
         doubtful = [call for call in operation.calls if call.outcome in UNCERTAIN]
@@ -56,7 +55,7 @@ def _became(calls: Sequence[Call], logs: dict[str, StudyLog]) -> Counter[str]:
         later = [call for call in operation.calls if call.at > doubtful[0].at and call.outcome not in UNCERTAIN]
         if later:
             became[f"{start}, made again: {later[-1].outcome}"] += 1
-        elif operation.first.token not in stored:
+        elif operation.first.token not in logs:
             became[f"{start}, study deleted since"] += 1
         else:
             known = keys(operation)

@@ -24,6 +24,9 @@ from support.servers import PostgresServer
 OFTEN = 1.5
 """Seconds between two disturbances of a database, on average."""
 
+READY = ["soak.worker", "psycopg", "alembic.command", "scipy.stats"]
+"""What is loaded once, before workers are started, since each would take seconds for it."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -71,7 +74,9 @@ class Trial:
         """Which process was stopped, from when until when."""
         self._plan = plan
         self._random = random.Random(f"{plan.seed} {kind}")
-        self._chance = 0.002
+        self._chance = self._chance_of_commits = 0.002
+        self._silent_until = 0.0
+        """Until when the network is down after an answer was lost, so that nobody can find out at once what became of it."""
         self._later: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._next = time.monotonic() + 2.0
@@ -82,12 +87,12 @@ class Trial:
         if kind == "postgresql":
             self._server = PostgresServer(tcp=True)
             self._proxy = Proxy(self._server.port)
-            self._proxy.fate = self._fate
+            self._proxy.loses = self._loses
             self.url = self._server.new_database()
             through_proxy = f"postgresql://postgres@127.0.0.1:{self._proxy.port}/postgres?{self.url.partition('&options=')[2]}"
             through_proxy = through_proxy.replace("?", "?options=", 1)
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["soak.worker", "psycopg"])
+        self._context.set_forkserver_preload(READY)
         until = time.monotonic() + plan.seconds + 60  # if nobody is there to end them
         self.slots = [
             self._start(Life(through_proxy, self.ledger, plan.seed, slot, 0, f"w{slot}", plan.patience, until))
@@ -119,7 +124,8 @@ class Trial:
     def _disturb(self) -> None:
         acts: dict[Callable[[], None], float] = {self._kill: 6, self._stop: 2}
         if self._proxy is not None:
-            acts |= {self._cut: 3, self._many_cuts: 1.5, self._black_hole: 0.7, self._delay: 1, self._kill_server: 0.7}
+            acts |= {self._cut: 3, self._many_cuts: 1.5, self._lose_commits: 3}
+            acts |= {self._black_hole: 0.7, self._delay: 1, self._kill_server: 0.7}
         self._random.choices(list(acts), list(acts.values()))[0]()
 
     def _at(self, seconds: float, act: Callable[[], None]) -> None:
@@ -176,19 +182,30 @@ class Trial:
         self.counts["connections cut at once"] += self._proxy.cut()
 
     def _many_cuts(self) -> None:
-        """For a while, connections break off at any message: after a commit, too, and when somebody asks what came of it."""
-        self._chance = self._random.choice([0.08, 0.4])
+        """For a while, connections break off at any message."""
+        self._chance = self._random.choice([0.05, 0.3])
         self._at(self._random.uniform(0.5, 3), self._few_cuts)
 
-    def _few_cuts(self) -> None:
-        self._chance = 0.002
+    def _lose_commits(self) -> None:
+        """For a while, many commits are carried out and not answered, and then nothing comes through for a moment."""
+        self._chance_of_commits = 0.3
+        self._at(self._random.uniform(1, 4), self._few_cuts)
 
-    def _fate(self) -> str | None:
-        if self._random.random() >= self._chance:
-            return None
-        fate = self._random.choice(["unheard", "unanswered"])
-        self.counts[f"messages {fate}"] += 1
-        return fate
+    def _few_cuts(self) -> None:
+        self._chance = self._chance_of_commits = 0.002
+
+    def _loses(self, said: bytes, by_server: bool) -> bool:
+        """Whether a message is lost with its connection; called by threads of the proxy."""
+        if time.monotonic() < self._silent_until:
+            return True
+        if by_server and b"COMMIT" in said and self._random.random() < self._chance_of_commits:
+            self._silent_until = time.monotonic() + self._random.uniform(0, 1.5)
+            self.counts["answers to commits lost"] += 1
+            return True
+        if self._random.random() < self._chance:
+            self.counts["connections cut in an answer" if by_server else "connections cut in a question"] += 1
+            return True
+        return False
 
     def _black_hole(self) -> None:
         if not self._proxy.swallowing:
@@ -215,7 +232,7 @@ class Trial:
     def calm(self) -> None:
         """Everything works again, and workers are asked to end."""
         if self._proxy is not None:
-            self._chance = 0.0
+            self._chance = self._chance_of_commits = self._silent_until = 0.0
             self._proxy.delay = 0.0
             if self._proxy.swallowing:
                 self._proxy.forward()

@@ -154,7 +154,7 @@ class Worker:
                 self._release: 4,
                 self._extend: 10,
                 self._retire: 1,
-                self._delete: 0.4,
+                self._delete: 0.15,
             }
             act = self._random.choices(list(acts), list(acts.values()))[0]
             act(place)
@@ -170,6 +170,8 @@ class Worker:
         call.outcome, call.answer = outcome_of(act)
         self._ledger.end(number, call.outcome, call.answer)
         self._calls.append(call)
+        if call.outcome in ("failed", "unknown"):
+            time.sleep(self._random.uniform(0.02, 0.3))
         return call
 
     def _on(self, place: Place, kind: str, **given: Any) -> Call:
@@ -179,7 +181,6 @@ class Worker:
         while call.outcome in ("unknown", "failed") and kind in WRITING and call.request and self._random.random() < 0.8:
             if self._ended:
                 break
-            time.sleep(self._random.uniform(0, 1))
             call = self._made(place, kind, given | {"request": call.request}, first)
         if call.outcome == "gone":
             place.study, place.todo, place.told, place.retired = None, {}, [], 0

@@ -24,8 +24,7 @@ class Proxy:
         round_trips: how often a client has said something after the server had, in all connections.
         connections: how many there have been.
         last_words: in which clients lose the answer: see ``lose_answer_to``.
-        fate: asked whenever a client says something: "unheard" cuts it off before the server hears that, "unanswered" before
-            the client gets the answer; None lets it pass.
+        loses: asked with whatever somebody says, and whether that is the server: if so, it is lost, with the connection.
     """
 
     def __init__(self, port: int) -> None:
@@ -37,7 +36,7 @@ class Proxy:
         self.round_trips = 0
         self.connections = 0
         self.answers_lost = 0
-        self.fate: Callable[[], str | None] = lambda: None
+        self.loses: Callable[[bytes, bool], bool] = lambda said, by_server: False
         self._last_words: bytes | None = None
         self._then_swallow = False
         self._lock = threading.Lock()
@@ -122,6 +121,9 @@ class Proxy:
                     return
                 if self.delay:
                     time.sleep(self.delay)
+                if self.loses(said, end is server):
+                    _reset(client)
+                    return
                 if end is server:
                     client.sendall(said)
                     answered = True
@@ -130,13 +132,6 @@ class Proxy:
                     with self._lock:
                         self.round_trips += 1
                     answered = False
-                fate = self.fate()
-                if fate is not None:
-                    if fate == "unanswered":
-                        server.sendall(said)
-                        select.select([server], [], [], 1.0)  # half a question has no answer
-                    _reset(client)
-                    return
                 if self._last_words is not None and self._last_words in said:
                     self._last_words = None
                     server.sendall(said)
