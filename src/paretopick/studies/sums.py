@@ -235,7 +235,8 @@ class Sums:
 
     def binary(self, arms: Sequence[int]) -> BoolArray:
         """Returns for each metric whether all values of some options were 0 or 1."""
-        return np.array([not any(column) for column in zip(*(self._options[arm].fractions for arm in arms), strict=True)])
+        fractions = [self._options[arm].fractions for arm in arms]
+        return np.asarray((np.array(fractions, dtype=np.int64).reshape(-1, self._means.shape[1]) == 0).all(axis=0))
 
     def to_list(self) -> list[Any]:
         """Returns the sums as JSON values."""
