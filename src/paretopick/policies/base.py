@@ -452,8 +452,7 @@ def _like(mine: NDArray[Any], value: Any, name: str) -> NDArray[Any]:
     given = np.array(value)
     if given.shape != mine.shape:
         raise InvalidInput(f"the saved {name} have shape {given.shape}; expected {mine.shape}.")
-    with np.errstate(invalid="ignore"):  # what is not finite is no whole number, as is found below
-        array = given.astype(mine.dtype)
+    array = given.astype(mine.dtype)
     if mine.dtype == np.int64 and ((given != array).any() or (array < 0).any()):
         raise InvalidInput(f"the saved {name} are {given.tolist()}; expected whole numbers, none negative.")
     return array

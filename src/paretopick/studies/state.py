@@ -189,7 +189,7 @@ class State:
             case "extended":
                 self._rescale()
                 self.policy.extend(_detail(event, "budget"))
-            case "imported":
+            case "imported" | "released":
                 pass
             case _:
                 raise LogDamaged(
@@ -332,7 +332,8 @@ class State:
         state = cls(definition)
         try:
             if saved["format"] == FORMAT:
-                state._load(saved)
+                with np.errstate(invalid="ignore"):  # what is not finite where whole numbers belong is refused
+                    state._load(saved)
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as problem:
             raise InvalidInput(f"the saved state of the study cannot be read ({problem}); apply its events instead.") from None
         return state
