@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from paretopick.errors import InvalidInput
 from paretopick.studies.kept import Kept, Numbers
 
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["keep", "keep", "take", "drop", "save"]), st.integers(0, 2), st.integers(0, 5)), max_size=60
-)
+ACTIONS = ["keep", "keep", "keep", "take", "drop", "save"]
+STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 1), st.integers(0, 5)), min_size=20, max_size=60)
 
 
 @given(STEPS)

@@ -14,7 +14,7 @@ from paretopick.studies import sums as sums_module
 from paretopick.studies.sums import OptionSums, Sums
 
 TIES = st.sampled_from([0.0, 1.0, -0.0, 0.5, 2.0, 3.0, -1.0])
-WILD = st.sampled_from([1e300, -1e300, 1e-300, 5e-324, -5e-324, 1.7e308, -1.7e308, 0.1, 2.0**-1022, 1 + 2.0**-52])
+WILD = st.sampled_from([1e300, -1e300, 1e-300, 5e-324, -5e-324, 1.7e308, -1.7e308, 0.1, 2.0**-1022, 1 + 2.0**-52, 0.001, 1000.1])
 VALUES = TIES | WILD | st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.integers(1, 3).flatmap(lambda d: st.lists(st.lists(VALUES, min_size=d, max_size=d), min_size=1, max_size=25))
 
@@ -112,6 +112,13 @@ def test_what_is_read_follows_every_change():
     assert np.isnan(sums.means()[0, 0])
 
 
+def test_what_is_left_may_need_a_smaller_unit_than_the_sums_show():
+    """The sums of 0.5 are whole numbers, and so are those of 1; the sum of their products is not."""
+    option = added([[0.5, 1.0], [0.5, 0.0], [0.5, 0.0], [0.5, 0.0]])
+    assert option.to_list()[1:3] == [["1p1", "1p0"], ["1p0", "1p-1", "1p0"]]
+    assert OptionSums.from_list(option.to_list(), 2).to_list() == option.to_list()
+
+
 def test_sums_are_written_short():
     option = added([[0.5, 1024.0]] * 4)
     assert option.to_list() == [4, ["1p1", "1p12"], ["1p0", "1p11", "1p22"], [4, 4]]
@@ -139,6 +146,7 @@ def test_sums_are_written_short():
         [1, [""], ["1p0"], [0]],
         [1, [1], ["1p0"], [0]],
         [1, "1", "1", [0]],
+        [2, ["2p0"], ["-5p0"], [0]],
         [1, ["1p0"], ["1p0"]],
         "1p0",
         None,
@@ -148,3 +156,11 @@ def test_sums_are_written_short():
 def test_what_no_measurements_add_up_to_is_refused(saved):
     with pytest.raises((InvalidInput, TypeError, ValueError)):
         OptionSums.from_list(saved, 1)
+
+
+def test_metrics_that_vary_more_together_than_each_by_itself_are_refused():
+    saved = added([[1.0, 2.0], [2.0, 4.0], [4.0, 7.0]]).to_list()
+    assert saved[2][1] == "13p1"
+    saved[2][1] = "17p1"
+    with pytest.raises(InvalidInput, match="3 measurements cannot have the sums"):
+        OptionSums.from_list(saved, 2)
