@@ -97,6 +97,7 @@ def test_commands_end_with_a_run_that_is_killed(bench):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("bench", ["words"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_asked_to_end_gives_back_and_says_how_to_go_on(bench, number):
     run = start_run(bench, stderr=subprocess.PIPE, text=True)
@@ -112,6 +113,7 @@ def test_a_run_that_is_asked_to_end_gives_back_and_says_how_to_go_on(bench, numb
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("bench", ["words"], indirect=True)
 def test_commands_end_when_the_terminal_is_closed(bench):
     ours, theirs = pty.openpty()
 
@@ -130,6 +132,7 @@ def test_commands_end_when_the_terminal_is_closed(bench):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("bench", ["words"], indirect=True)
 def test_a_run_that_was_told_to_ignore_the_end_of_its_terminal_goes_on(bench):
     run = start_run(bench, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), stdout=subprocess.PIPE, text=True)
     run.send_signal(signal.SIGHUP)
