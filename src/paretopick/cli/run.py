@@ -28,11 +28,12 @@ from paretopick.cli.arguments import (
     check_file_alone,
     study_from,
 )
-from paretopick.cli.output import print_json, print_result
+from paretopick.cli.output import note, print_json, print_result
 from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.storage import open_storage
+from paretopick.storage.addresses import MASK, masked
 from paretopick.studies import Study, run_study
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, read_study_file
@@ -106,14 +107,14 @@ def command(
     size = check_integer(_first(workers, told.workers, 1), "--workers", minimum=1)
     attempts = check_integer(_first(retries, told.retries, RETRIES), "--retries", minimum=0)
     if not measure.depends_on_the_option:
-        _warn("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
+        note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
     database = open_storage(storage)
     study = create_or_open(told.name, told.definition, database, batch=size)
     before = study.definition.command
     if before and before != told.definition.command:
-        _warn(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
+        note(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
     if study.done:
-        _warn(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
+        note(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
     if database.shown.startswith("postgresql"):
         measure.hide(*PASSWORDS_OF_POSTGRESQL)
     try:
@@ -176,10 +177,6 @@ def _name_of(words: list[str]) -> str:
     return Path(chosen[0]).stem if chosen else "study"
 
 
-def _warn(sentence: str) -> None:
-    print(f"note: {sentence}", file=sys.stderr, flush=True)
-
-
 def _say_how_to_go_on(study: Study, interrupt: KeyboardInterrupt) -> None:
     how = f"Ended by {signal.Signals(interrupt.number).name}" if isinstance(interrupt, Stopped) else "Interrupted"
     with suppress(StorageFailed):
@@ -203,6 +200,9 @@ def _typed(words: Iterable[str]) -> str:
 
 def _without_password(word: str) -> str:
     """The address of a database as it can be typed; other words as they are."""
-    address = re.sub(r"(://[^:/@]*):.*@", r"\1@", word)
-    address = re.sub(r"([?&])(?:\w*password|passfile)=[^&]*&?", r"\1", address, flags=re.IGNORECASE)
-    return address.rstrip("?&") if address != word else word
+    hidden = masked(word)
+    if hidden == word:
+        return word
+    place, _, settings = hidden.replace(f":{MASK}@", "@").partition("?")
+    rest = [setting for setting in settings.split("&") if setting and MASK not in setting]
+    return f"{place}?{'&'.join(rest)}" if rest else place

@@ -18,6 +18,7 @@ from typing import IO, Any
 from paretopick._arrays import check_real
 from paretopick._words import cut
 from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.storage.addresses import PASSWORD_FILE
 from paretopick.studies.shell import OPTION, PLACEHOLDER, SETTING, SHELL, ShellCode, check_nested, variables
 from paretopick.studies.study import Measurement
 from paretopick.studies.supervisors import MARK, SUPERVISOR
@@ -31,7 +32,7 @@ KEPT_OUTPUT = 4000
 LONGEST_VARIABLE = 100_000
 """Characters; a longer setting would keep commands from being started, and is in their environment only if they ask for it."""
 
-FOR_US = ("PARETOPICK_STORAGE", "PARETOPICK_PASSWORD_FILE")
+FOR_US = ("PARETOPICK_STORAGE", PASSWORD_FILE)
 """Variables of the environment that say where the study is kept; a command that measures does not see them."""
 
 

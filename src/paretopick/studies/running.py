@@ -18,7 +18,7 @@ from typing import Any
 
 from paretopick._arrays import check_integer, check_name
 from paretopick._words import counted
-from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
+from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, MeasuringFailed, NotDue, StorageFailed, StudyGone
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
 from paretopick.storage import StorageChoice, open_storage
@@ -183,6 +183,8 @@ class _Crew:
 
     def __init__(self, study: Study, executor: Executor, name: str, retries: int, watch: Watch) -> None:
         self.study, self.executor, self.name, self.retries, self.watch = study, executor, name, retries, watch
+        self.token = secrets.token_hex(8)
+        """The start of the ids of what we tell, so that it counts once, however often it is repeated."""
         self.running: dict[Future[Any], Measurement] = {}
         self.failures: Counter[str] = Counter()
         self.careful = 0
@@ -215,12 +217,15 @@ class _Crew:
                 if self.running:
                     pause = 0.02
                     self._collect()
-                elif self.trouble or finishing or self._patiently(lambda: self.study.done, lambda: "whether the study is done"):
+                elif self.trouble or finishing or self._patiently(lambda: self.study.done):
                     break
                 else:  # others are measuring what is left of this round
                     self._say(self._whom_we_wait_for() if pause == 0.64 else "")
                     self.inbox.wait(pause)
                     pause = min(2 * pause, 1.0)
+            except (StudyGone, LogDamaged):
+                self._abandon(abandon)
+                raise
             except KeyboardInterrupt as interrupt:
                 if abandon is None or finishing or isinstance(interrupt, Stopped):
                     self._abandon(abandon)
@@ -236,7 +241,7 @@ class _Crew:
             size = 1
         if len(self.running) < size:
             numbers = {todo.number for todo in self.running.values()}
-            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE), lambda: "more to measure")
+            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE))
             self.renewed = time.monotonic()
             for todo in todos:
                 if todo.number not in numbers:
@@ -253,7 +258,7 @@ class _Crew:
             del self.running[future]
         if self.running and time.monotonic() - self.renewed > SHORT_LEASE / 3:
             numbers = [todo.number for todo in self.running.values()]
-            self._patiently(lambda: self.study.renew(*numbers, worker=self.name, lease=SHORT_LEASE), lambda: "more time")
+            self._patiently(lambda: self.study.renew(*numbers, worker=self.name, lease=SHORT_LEASE))
             self.renewed = time.monotonic()
 
     def _keep(self, future: Future[Any], todo: Measurement, together: int) -> None:
@@ -274,7 +279,8 @@ class _Crew:
         what = f"measurement {todo.number} of {todo.option!r}"
         try:
             row = self.study.definition.values(future.result())  # once: what was returned may not be there a second time
-            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name), lambda: f"{what}, {row}")
+            request = f"{self.token}:{todo.number}:told"
+            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name, request=request), f"{what}, {row}")
         except AlreadyTold:
             self._say(f"{what} took so long that somebody else made it, too")
         except NotDue as late:
@@ -302,10 +308,11 @@ class _Crew:
             self.trouble.__cause__ = problem
 
     def _fail(self, todo: Measurement, why: str, output: str) -> None:
+        request = f"{self.token}:{todo.number}:failed"
         try:
             self._patiently(
-                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name),
-                lambda: f"that {todo.option!r} failed",
+                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name, request=request),
+                f"that {todo.option!r} failed",
             )
         except NotDue as late:
             self._say(str(late))
@@ -345,16 +352,19 @@ class _Crew:
         with suppress(OSError):  # StorageFailed is one, too
             self.watch(self.study, sentence)
 
-    def _patiently(self, act: Callable[[], Any], what: Callable[[], str]) -> Any:
-        """Does something with the database, and goes on trying for a while if it does not answer."""
+    def _patiently(self, act: Callable[[], Any], kept: str = "") -> Any:
+        """Does something with the database, and goes on trying for a while if it does not answer; ``kept`` is what it keeps."""
+        lost = f" Not kept: {kept}." if kept else ""
         until = time.monotonic() + LONGEST_OUTAGE
         pause = 0.1
         while True:
             try:
                 return act()
+            except (StudyGone, LogDamaged) as problem:  # waiting will not mend them
+                raise type(problem)(f"{problem}{lost}") from problem
             except StorageFailed as problem:
                 if time.monotonic() > until:
-                    raise StorageFailed(f"{problem} Not kept: {what()}.") from problem
+                    raise StorageFailed(f"{problem}{lost}") from problem
                 if pause == 0.1:
                     self._say(f"{problem} Trying again for {LONGEST_OUTAGE:.0f} s.")
                 self.inbox.wait(pause)
