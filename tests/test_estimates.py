@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import digamma, polygamma
+from scipy.special import betaincinv, digamma, ndtr, polygamma
 
 from paretopick.errors import NotReady
-from paretopick.estimates import POPULATION, _shrunken, estimate_tables
-from paretopick.studies.certainty import optimal_in_each, resample
+from paretopick.estimates import NORMAL_FROM, POPULATION, _root, _shrunken, estimate_tables
+from paretopick.studies.certainty import _wilson, resample
 from paretopick.theory.dominance import optimal_rows
-from support.inputs import random_points
 
 
 def estimates_of(tables, exact=None, signs=None):
@@ -136,13 +135,68 @@ def test_a_bandit_of_chances_keeps_them_where_small_is_good():
     assert type(bandit.noise).__name__ == "Bernoulli"
 
 
-def test_front_of_every_draw_is_that_of_its_points():
-    rng = np.random.default_rng(7)
-    for points in random_points(rng, 60):
-        draws = np.stack([points, points[::-1], rng.integers(0, 3, points.shape).astype(float)])
-        assert (optimal_in_each(draws) == [optimal_rows(draw) for draw in draws]).all()
-    many = rng.integers(0, 30, (3, 200, 2)).astype(float)
-    assert (optimal_in_each(many) == [optimal_rows(draw) for draw in many]).all()
+def literal_resample(found, answer, n):
+    """``resample`` as it is defined: the same normal deviations, chances one by one, all options compared with all."""
+    rng = np.random.default_rng(0)
+    located, spread = found._located()
+    if found.is_population:
+        located, spread = _shrunken(located, spread)
+    z = np.einsum("kde,nke->nkd", _root(spread), rng.standard_normal((n, *located.shape)))
+    draws = located + z * found._heavier(n, rng)
+    widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
+    for option, metric in np.argwhere(np.broadcast_to(found.binary, located.shape)):
+        at, width, centre = located[option, metric], widths[option, metric], np.clip(located[option, metric], 1e-9, 1 - 1e-9)
+        size = np.clip(centre * (1 - centre) / max(width, 1e-12) ** 2 - 1.0, 1e-3, NORMAL_FROM)
+        deviations = z[:, option, metric]
+        chances = betaincinv(centre * size, (1 - centre) * size, ndtr(deviations / max(width, 1e-12)))
+        draws[:, option, metric] = chances if size < NORMAL_FROM else np.clip(at + deviations, 0.0, 1.0)
+    draws[..., found.exact] = found.means[:, found.exact]
+    good = draws * found.signs
+    as_good = np.array([[(good[:, i] >= good[:, j]).all(axis=1) for j in range(len(answer))] for i in range(len(answer))])
+    optimal = ~(as_good & ~as_good.swapaxes(0, 1)).any(axis=0).T
+    return draws, optimal.mean(axis=0), (optimal == answer).all(axis=1).mean()
+
+
+def mixed_tables(rng, n_options, kinds):
+    """Measurements of options that overlap; metrics are normal (n), 0 or 1 (b), or exact with few levels (x)."""
+    places = rng.normal(size=(n_options, len(kinds)))
+    levels = rng.integers(0, 3, n_options)
+    return [
+        np.column_stack(
+            [
+                {
+                    "n": place + rng.normal(size=n),
+                    "b": (rng.random(n) < ndtr(place)).astype(float),
+                    "x": np.full(n, float(level)),
+                }[kind]
+                for kind, place in zip(kinds, row, strict=True)
+            ]
+        )
+        for row, level, n in zip(places, levels, rng.integers(2, 9, n_options), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kinds", ["n", "b", "nn", "bb", "nx", "bx", "nbx", "bbbbb", "nnnnn", "xxn"])
+@pytest.mark.parametrize("n_options", [2, 5, 30, 70])
+def test_probabilities_are_exactly_the_literal_ones(kinds, n_options):
+    rng = np.random.default_rng(n_options)
+    tables = mixed_tables(rng, n_options, kinds)
+    tables[-1] = tables[0]  # a twin
+    signs = np.where(np.arange(len(kinds)) % 2, -1.0, 1.0)
+    found = estimates_of(tables, exact=[kind == "x" for kind in kinds], signs=signs)
+    answer = optimal_rows(found.means * signs)
+    draws, shares, right = literal_resample(found, answer, 4000)
+    assert found.draws(4000, np.random.default_rng(0)) == pytest.approx(draws, rel=1e-9, abs=1e-12)
+    found_shares, certainty = resample(found, answer)
+    assert (certainty.draws, certainty.probability) == (4000, right)
+    assert found_shares.tolist() == shares.tolist()
+
+
+@pytest.mark.parametrize("of", [1, 7, 400])
+def test_intervals_of_shares_are_wilsons(of):
+    for right in range(of + 1):
+        limits = stats.binomtest(right, of).proportion_ci(0.95, method="wilson")
+        assert _wilson(right, of) == pytest.approx((limits.low, limits.high), rel=1e-12)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1.0, 2.5])
