@@ -18,11 +18,11 @@ def jeffreys(rng, n, how_many):
 
 
 @pytest.mark.parametrize("n", [1, 3, 30, 1000])
-@pytest.mark.parametrize("deviations", [WORTH_IT - 1, WORTH_IT, 2000])
+@pytest.mark.parametrize("deviations", [WORTH_IT - 1, WORTH_IT, 700])
 def test_quantiles_are_scipys_and_lie_in_the_same_order(n, deviations):
     rng = np.random.default_rng(n)
-    a, b = jeffreys(rng, n, 90)
-    z = rng.normal(size=(deviations, 90))
+    a, b = jeffreys(rng, n, 40)
+    z = rng.normal(size=(deviations, 40))
     z[:3, :3] = [[0.0, 0.25, -0.25], [REACH, -REACH, REACH + 0.1], [9.0, -9.0, 40.0]]
     found, expected = beta_quantiles(a, b, z), literal(a, b, z)
     assert np.abs(found - expected).max() < 1e-12
