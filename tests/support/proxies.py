@@ -46,6 +46,8 @@ class Proxy:
 
     def __exit__(self, *_) -> None:
         self._ended = True
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # whoever waits for a client wakes up
         self._listener.close()
         self.cut()
 

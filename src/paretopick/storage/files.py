@@ -26,6 +26,7 @@ NETWORKS = re.compile(
 
 
 LOCKS = Path("/proc/locks")
+MOUNTS = Path("/proc/self/mountinfo")
 
 
 class Holder(NamedTuple):
@@ -143,7 +144,7 @@ def network_file_system(path: str, mounts: str | None = None) -> str | None:
 
 def _mounts() -> str:
     try:
-        return Path("/proc/self/mountinfo").read_text(errors="replace")
+        return MOUNTS.read_text(errors="replace")
     except OSError:
         return ""
 
