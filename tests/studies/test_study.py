@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paretopick as pp
+from paretopick.events import Checkpoint
 from paretopick.studies import live
 from support.twin import replayed_answer
 
@@ -448,14 +449,14 @@ def test_several_objects_and_threads_work_on_one_study(storage):
 def test_long_studies_are_opened_from_a_checkpoint_and_are_the_same_without(storage, monkeypatch):
     monkeypatch.setattr(live, "CHECKPOINT_EVERY", 7)
     study = finish(create(storage))
-    with storage.reading(study._live.study_id) as transaction:
-        position = transaction.checkpoint()["position"]
+    with storage.reading(study._live.study) as transaction:
+        position = transaction.checkpoint().place.position
     assert 0 < study._state.position - position <= 7
     with_it = open_again(study, storage)
     assert with_it._state.to_dict() == study._state.to_dict()
     for spoiled in ({"format": "of another version"}, {"policy": {}}, {"first": None}, {"kept": [[1]]}):
-        with storage.writing(study._live.study_id) as transaction:
-            transaction.keep_checkpoint(study._state.to_dict() | spoiled)
+        with storage.writing(study._live.study) as transaction:
+            transaction.keep_checkpoint(Checkpoint(transaction.end, study._state.to_dict() | spoiled))
         assert open_again(study, storage)._state.to_dict() == study._state.to_dict()
 
 
