@@ -51,8 +51,8 @@ def _without_password(storage: str | None) -> str | None:
     """Says so if there is a password in what everybody can see."""
     if storage is not None and masked(storage) != storage:
         note(
-            "others on this machine can read the password in --storage in the process list; put it into ~/.pgpass, or into a file "
-            f"that {PASSWORD_FILE} names."
+            "others on this machine can read the password in --storage in the process list; put it into ~/.pgpass, or into a "
+            f"file that {PASSWORD_FILE} names."
         )
     return storage
 
