@@ -67,7 +67,7 @@ SECONDS ?= 900
 SEED ?=
 
 soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut connections for SECONDS=900, then look for any broken promise
-	PYTHONPATH=tests $(BIN)/python -m soak.soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

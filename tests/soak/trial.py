@@ -135,7 +135,7 @@ class Trial:
 
     def _kill(self) -> None:
         slot = self._random.choice(self.slots)
-        os.kill(slot.process.pid, signal.SIGKILL)
+        slot.process.kill()
         slot.process.join()
         self.counts["workers killed"] += 1
         self._replace(slot)
@@ -150,7 +150,7 @@ class Trial:
 
     def _stop(self) -> None:
         slot = self._random.choice(self.slots)
-        if slot.stopped is None:
+        if slot.stopped is None and slot.process.is_alive():
             os.kill(slot.process.pid, signal.SIGSTOP)
             slot.stopped = time.monotonic()
             self.counts["workers stopped for a while"] += 1
@@ -249,7 +249,7 @@ class Trial:
             slot.process.join(max(until - time.monotonic(), 0.1))
             if slot.process.is_alive():
                 self.faults.append(f"{self.kind}: worker {slot.life.name} did not end within 120 s.")
-                os.kill(slot.process.pid, signal.SIGKILL)
+                slot.process.kill()
                 slot.process.join()
             elif slot.process.exitcode != 0:
                 self.faults.append(f"{self.kind}: {self._last_words(slot)}")
@@ -264,8 +264,7 @@ class Trial:
     def close(self) -> None:
         """Ends whatever is left."""
         for slot in self.slots:
-            if slot.process.is_alive():
-                os.kill(slot.process.pid, signal.SIGKILL)
+            slot.process.kill()
         if self._restart is not None:
             self._restart.join()
         if self._proxy is not None:

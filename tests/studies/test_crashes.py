@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 import paretopick as pp
-from paretopick.storage import open_storage
 from paretopick.studies.state import State
-from support.servers import PostgresServer
 from support.twin import Twin, replayed_answer
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -256,18 +254,6 @@ def test_a_server_that_vanishes_in_the_middle_of_tell(server):
     assert study.used == 2
     study.tell(second.number, [3, 4])
     assert pp.Study.open("s", storage=url).used == 2
-
-
-@pytest.mark.slow
-def test_the_server_looks_for_workers_that_vanished():
-    """Whose machine lost its power in the middle of a question: no other limit of time ends that, and the study stays locked."""
-    with contextlib.closing(PostgresServer(durable=False, tcp=True)) as server:
-        database = open_storage(server.new_database(port=server.port)).database
-        with database.writing() as connection:
-            names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
-            found = [connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in names]
-        assert found == ["10", "10", "3", "60000"]
-        database.close()
 
 
 def test_a_sqlite_file_that_somebody_else_holds_is_waited_for_and_then_reported(tmp_path, monkeypatch):

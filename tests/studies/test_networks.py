@@ -117,6 +117,15 @@ def test_if_the_answer_to_commit_is_lost_the_error_says_what_is_not_known(tcp_se
     database.close()
 
 
+def test_the_server_looks_for_workers_that_vanished(tcp_server):
+    """Whose machine lost its power in the middle of a question: no other limit of time ends that, and a study stays locked."""
+    with contextlib.closing(dialects.open_database(tcp_server.new_database(port=tcp_server.port))) as database:
+        with database.writing() as connection:
+            names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+            found = [connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in names]
+        assert found == ["10", "10", "3", "60000"]
+
+
 @pytest.mark.parametrize("through_tcp", [True, False])
 def test_a_server_that_is_stopped_is_given_up(tcp_server, impatient, through_tcp):
     url = tcp_server.new_database(port=tcp_server.port if through_tcp else None)

@@ -99,8 +99,6 @@ class PostgresServer:
             self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    close = remove
-
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(binaries() / program), *arguments]
         # Not captured: the server would inherit the pipe, and nobody could tell when pg_ctl is finished.
