@@ -60,6 +60,14 @@ def test_so_is_retiring_extending_and_giving_back(storage):
     assert kinds(study) == ["retired", "extended", "released"]
 
 
+def test_giving_nothing_back_is_still_nothing_when_the_call_is_made_again(storage):
+    study = create(storage)
+    assert study.release(worker="w", request="r") == []
+    (todo,) = study.ask(worker="w")
+    assert study.release(worker="w", request="r") == []
+    assert [again.number for again in study.ask(worker="w")] == [todo.number]
+
+
 def test_a_measurement_told_with_a_request_may_be_told_again_though_it_was_voided_since(storage):
     study = create(storage)
     (todo,) = study.ask()
