@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from soak.checker import StudyLog, keys, operations
+from soak.checker import StudyLog, event_key, keys, operations
 from soak.ledger import OUTCOMES, UNCERTAIN, Call
 
 MARGIN = 5.0
@@ -46,7 +46,7 @@ def counted(calls: Sequence[Call], logs: Iterable[StudyLog]) -> dict[str, dict[s
 def _became(calls: Sequence[Call], logs: dict[str, StudyLog]) -> Counter[str]:
     """What became of calls whose outcome nobody knew."""
     became: Counter[str] = Counter()
-    contents = {token: {_contents(event) for event in log.events} for token, log in logs.items()}
+    stored = {token: {event_key(log, event) for event in log.events} for token, log in logs.items()}
     for operation in operations(calls):
         doubtful = [call for call in operation.calls if call.outcome in UNCERTAIN]
         if not doubtful:
@@ -58,20 +58,9 @@ def _became(calls: Sequence[Call], logs: dict[str, StudyLog]) -> Counter[str]:
         elif operation.first.token not in logs:
             became[f"{start}, study deleted since"] += 1
         else:
-            known = keys(operation)
-            there = bool(known) and _known(known[0]) in contents[operation.first.token]
+            there = stored[operation.first.token].intersection(keys(operation))
             became[f"{start}, not made again: {'stored' if there else 'not stored'}"] += 1
     return became
-
-
-def _contents(event) -> tuple:
-    if event.kind == "told":
-        return ("told", *(event.measured or ()))
-    return (event.kind, (event.details or {}).get("why"))
-
-
-def _known(key: tuple) -> tuple:
-    return ("told", *key[2:]) if key[0] in ("told", "added") else (key[0], key[2])
 
 
 def durations(calls: Iterable[Call], stops: Sequence[tuple[int, float, float]]) -> Iterator[tuple[Call, float]]:

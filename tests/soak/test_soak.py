@@ -92,7 +92,7 @@ def test_what_was_honest_has_no_faults(scribe):
         ("fail", {"number": 6, "why": "failed by w0.0/9"}, "does not have failed"),
         ("void", {"number": 2, "why": "voided by w0.0/9"}, "does not have voided"),
         ("retire", {"option": "0", "why": "retired by w0.0/9"}, "does not have retired"),
-        ("extend", {"budget": 60}, "was extended to 60 1 times; 2 such calls were promised"),
+        ("extend", {"budget": 70}, "does not have extended"),
     ],
 )
 def test_a_promise_that_was_not_kept_is_found(scribe, kind, given, said):

@@ -199,7 +199,7 @@ class Trial:
         if time.monotonic() < self._silent_until:
             return True
         if by_server and b"COMMIT" in said and self._random.random() < self._chance_of_commits:
-            self._silent_until = time.monotonic() + self._random.uniform(0, 1.5)
+            self._silent_until = time.monotonic() + self._random.choice([0.0, 0.1, 0.7])
             self.counts["answers to commits lost"] += 1
             return True
         if self._random.random() < self._chance:

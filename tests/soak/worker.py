@@ -40,9 +40,9 @@ class Line(NamedTuple):
 
 
 LINES = (
-    Line("rejects", ("ege-sr", {}), 160),
-    Line("anytime", ("apt", {"batch": 6}), 120),
-    Line("halving", ("ege-sh", {}), 200, exact=True),
+    Line("rejects", ("ege-sr", {}), 100),
+    Line("anytime", ("apt", {"batch": 6}), 80),
+    Line("halving", ("ege-sh", {}), 120, exact=True),
 )
 
 
