@@ -6,6 +6,7 @@ from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
 from paretopick.errors import (
     AlreadyTold,
     BudgetTooSmall,
+    FileNotWritten,
     InvalidInput,
     MeasuringFailed,
     MissingFile,
@@ -53,6 +54,7 @@ __all__ = [
     "BudgetTooSmall",
     "Certainty",
     "ErrorCurve",
+    "FileNotWritten",
     "Gaussian",
     "InvalidInput",
     "Measurement",

@@ -18,10 +18,13 @@ from paretopick._arrays import (
     check_arms,
     check_budget,
     check_integer,
+    check_numbers,
     check_real,
+    check_size,
     check_table,
     frozen,
 )
+from paretopick._words import short
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
 from paretopick.theory.dominance import optimal_rows
 from paretopick.theory.gaps import optimal_and_gaps
@@ -96,8 +99,7 @@ class Policy(ABC):
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
         """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
-        self.n_arms = check_integer(n_arms, "n_arms", minimum=1)
-        self.n_objectives = check_integer(n_objectives, "n_objectives", minimum=1)
+        self.n_arms, self.n_objectives = check_size(n_arms, n_objectives)
         self.budget = None if budget is None else check_budget(budget)
         self._planned = None if planned is None else check_budget(planned)
         self._round = 1
@@ -227,9 +229,9 @@ class Policy(ABC):
         if due and (self.done or not active):
             why = "the policy is done" if self.done else f"arm {arm} has left"
             raise InvalidInput(f"{why}, so its pull cannot be due again; say due=False.")
-        left = self._sums[arm] - row if sums is None else np.array(sums, dtype=np.float64)
+        left = self._sums[arm] - row if sums is None else check_numbers(sums, "sums")
         if left.shape != row.shape or not np.isfinite(left).all():
-            raise InvalidInput(f"sums={sums!r} must be {self.n_objectives} finite numbers: what is left of each objective.")
+            raise InvalidInput(f"sums={short(sums)} must be {self.n_objectives} finite numbers: what is left of each objective.")
         self._counts[arm] -= 1
         self._sums[arm] = left if self._counts[arm] else 0.0
         self._certain[arm] *= self._counts[arm] > 0
@@ -269,13 +271,10 @@ class Policy(ABC):
         if widths is None:
             self._widths, self._certain = None, np.zeros_like(self._certain)
             return
-        try:
-            row = np.array(widths, dtype=np.float64)
-        except (TypeError, ValueError):
-            row = np.empty(0)
+        row = check_numbers(widths, "widths")
         if row.shape != (self.n_objectives,) or not (np.isfinite(row) & (row >= 0)).all():
             raise InvalidInput(
-                f"widths={widths!r} must be {self.n_objectives} numbers, what each objective is divided by, "
+                f"widths={short(widths)} must be {self.n_objectives} numbers, what each objective is divided by, "
                 "or 0 where it is without noise."
             )
         if (row == 0).any():
