@@ -6,6 +6,7 @@ import difflib
 import math
 import numbers
 import operator
+import unicodedata
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, Set
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -160,13 +161,24 @@ def check_name(name: Any, kind: str) -> str:
     return name
 
 
-def check_sequence(value: Any, name: str, expected: str) -> list[Any]:
+def check_distinct(names: Iterable[str], kind: str) -> None:
+    """Refuses names that are there twice, and different ones that look the same: accents can be written in two ways."""
+    known: dict[str, str] = {}
+    for name in names:
+        shown = unicodedata.normalize("NFC", name)
+        if shown in known:
+            twice = "is there twice" if known[shown] == name else f"looks like another one, {known[shown]!a} beside {name!a}"
+            raise InvalidInput(f"{kind} {name!r} {twice}; every {kind} needs a name of its own.")
+        known[shown] = name
+
+
+def check_sequence(value: Any, name: str, trouble: str) -> list[Any]:
     """Returns what is in a list, or in anything else that has an order; refuses sets, and texts, which are no lists of letters.
 
     Args:
         value: the list.
         name: of the argument, for the message.
-        expected: what it should be, in words.
+        trouble: the rest of the message, after the value.
     """
     unordered = isinstance(value, Set) and not isinstance(value, KeysView | ItemsView)
     if not unordered and not isinstance(value, str | bytes | bytearray | memoryview | Mapping):
@@ -174,16 +186,15 @@ def check_sequence(value: Any, name: str, expected: str) -> list[Any]:
             return list(value)
         except TypeError:  # no iterable, or an array without dimensions
             pass
-    why = ", which has no order" if unordered else ""
-    raise InvalidInput(f"{name}={short(value)} is not {expected}{why}.")
+    raise InvalidInput(f"{name}={short(value)}{' (a set, which has no order)' if unordered else ''} {trouble}.")
 
 
 def check_numbers(value: ArrayLike, name: str) -> FloatArray:
     """Returns ``value`` as a new float array of any shape, from numbers alone: texts are not read."""
-    return _numbers(value, name, f"{name}={short(value)} cannot be read as numbers")
+    return _numbers(value, name, "numbers")
 
 
-def _numbers(value: ArrayLike, name: str, trouble: str) -> FloatArray:
+def _numbers(value: ArrayLike, name: str, what: str) -> FloatArray:
     if isinstance(value, np.ma.MaskedArray):
         raise InvalidInput(f"{name} is a masked array; fill or drop the masked entries first, every entry counts.")
     try:
@@ -194,14 +205,15 @@ def _numbers(value: ArrayLike, name: str, trouble: str) -> FloatArray:
             return np.array([real(entry) for entry in array.flat], dtype=np.float64).reshape(array.shape)
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as problem:
-        raise InvalidInput(f"{trouble}: {problem}.") from None
+        shown = name if what == "a table of numbers" else f"{name}={short(value)}"
+        raise InvalidInput(f"{shown} cannot be read as {what}: {problem}.") from None
 
 
 def check_table(
     value: ArrayLike, name: str, *, columns: int | None = None, remedy: str = "every entry must be finite"
 ) -> FloatArray:
     """Returns ``value`` as a new float array ``(rows, columns)`` without NaN or infinities."""
-    table = _numbers(value, name, f"{name} cannot be read as a table of numbers")
+    table = _numbers(value, name, "a table of numbers")
     if table.ndim != 2:
         hint = "; for one objective give one row of one number each" if table.ndim == 1 and columns in (None, 1) else ""
         raise InvalidInput(f"{name} has shape {table.shape}; expected two dimensions (rows, objectives){hint}.")

@@ -167,7 +167,7 @@ class Resampled:
     tables: tuple[FloatArray, ...]
 
     def __init__(self, tables: Sequence[ArrayLike]) -> None:
-        given = check_sequence(tables, "tables", "a list; give one table (n_measurements, n_objectives) for each arm")
+        given = check_sequence(tables, "tables", "is not a list; give one table (n_measurements, n_objectives) for each arm")
         clean = tuple(frozen(check_means(table, f"table of arm {arm}")) for arm, table in enumerate(given))
         if not clean:
             raise InvalidInput("tables is empty; give the measurements of at least one arm.")
@@ -331,7 +331,9 @@ class Bandit:
             or ((counts < 0) | (counts > LARGEST_BUDGET)).any()
             or counts.shape not in ((), arms.shape)
         ):
-            raise InvalidInput(f"pulls={short(pulls)} must be one whole number, or one for each of {len(arms)} arms, none negative.")
+            raise InvalidInput(
+                f"pulls={short(pulls)} must be one whole number, or one for each of {len(arms)} arms, none negative."
+            )
         counts = np.broadcast_to(counts.astype(np.int64), arms.shape)
         return self.noise.sample_sums(self.means, arms, counts, check_rng(rng))
 
@@ -368,7 +370,7 @@ def _of(arm: int, cov: FloatArray) -> str:
 
 
 def _labels(given: Sequence[str], n: int, name: str, default: Any) -> tuple[str, ...]:
-    labels = tuple(map(str, check_sequence(given, name, f"a list of names; expected {n} of them")))
+    labels = tuple(map(str, check_sequence(given, name, f"is not a list of names; expected {n} of them")))
     if not labels:
         return tuple(default)
     if len(labels) != n:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, IntArray, check_budget, check_flag, check_integer, check_real
+from paretopick._arrays import FloatArray, IntArray, check_budget, check_flag, check_integer, check_numbers, check_real
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.theory.dominance import excess
@@ -149,7 +149,7 @@ class PublishedAdaptiveAPEFB(APE):
         return {"bonuses": self._bonuses.tolist(), "hardness": self._hardness, "refreshed": self._refreshed}
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
-        self._bonuses = np.array(state["bonuses"], dtype=np.float64)
+        self._bonuses = check_numbers(state["bonuses"], "bonuses")
         self._hardness = check_real(state["hardness"], "hardness", minimum=0.0)
         self._refreshed = check_integer(state["refreshed"], "refreshed", minimum=-1, maximum=self.n_arms - 1)
         if self._bonuses.shape != (self.n_arms,) or not np.isfinite(self._bonuses).all():

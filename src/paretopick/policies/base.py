@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paretopick._arrays import (
+    LARGEST_BUDGET,
     BoolArray,
     FloatArray,
     IntArray,
@@ -23,6 +24,7 @@ from paretopick._arrays import (
     check_size,
     check_table,
     frozen,
+    real,
 )
 from paretopick._words import short
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
@@ -392,7 +394,7 @@ class Policy(ABC):
         if self.amendable:
             self.rescale(state["widths"])
         self._certain = _like(self._certain, state["certain"], "values without noise")
-        self._gaps = np.array([np.nan if gap is None else float(gap) for gap in state["gaps"]])
+        self._gaps = np.array([np.nan if gap is None else np.inf if gap == "inf" else real(gap) for gap in state["gaps"]])
         if not (np.isfinite(self._sums).all() and np.isfinite(self._certain).all()) or self._gaps.shape != (self.n_arms,):
             raise InvalidInput("the saved sums or gaps are not one finite number for each arm and objective.")
         asked = int(self._counts.sum() + self._due.sum() + self._given_up.sum())
@@ -446,10 +448,11 @@ def _like(mine: NDArray[Any], value: Any, name: str) -> NDArray[Any]:
     given = np.array(value)
     if given.shape != mine.shape:
         raise InvalidInput(f"the saved {name} have shape {given.shape}; expected {mine.shape}.")
-    array = given.astype(mine.dtype)
-    if mine.dtype == np.int64 and ((given != array).any() or (array < 0).any()):
-        raise InvalidInput(f"the saved {name} are {given.tolist()}; expected whole numbers, none negative.")
-    return array
+    if given.dtype.kind not in ("b" if mine.dtype.kind == "b" else "iuf"):
+        raise TypeError(f"the saved {name} are {short(value)}")
+    if mine.dtype == np.int64 and not ((given >= 0) & (given <= LARGEST_BUDGET) & (given == np.floor(given))).all():
+        raise InvalidInput(f"the saved {name} are {short(value)}; expected whole numbers, none negative.")
+    return given.astype(mine.dtype)
 
 
 def _indices(mask: BoolArray) -> tuple[int, ...]:

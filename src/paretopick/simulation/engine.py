@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import IntArray, check_choice, check_integer
+from paretopick._texts import number_of
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import PolicyGiven
@@ -197,7 +198,7 @@ class _Goal:
             kind, _, text = runs.partition(":")
             number = text.removesuffix("%")
             try:
-                self._precision = float(number) / (100 if text.endswith("%") else 1)
+                self._precision = number_of(number) / (100 if text.endswith("%") else 1)
             except ValueError:
                 self._precision = math.nan
             if kind != "until" or not 0 < self._precision < math.inf:

@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -81,12 +81,12 @@ def identify(
     >>> identify(lambda option: (quality[option], prices[option]), ["a", "b", "c"], {"quality": "max", "price": "min"}, 30).pareto
     ('a', 'b')
     """
-    table = list(options) if isinstance(options, Iterable) and not isinstance(options, Mapping | str) else options
+    table = list(options) if isinstance(options, Iterator) else options  # which can be gone through once
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
     workers = workers if isinstance(workers, Executor) else check_integer(workers, "workers", minimum=1)
     batch = 1 if isinstance(workers, Executor) else workers
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
-    originals = definition.options if isinstance(options, Mapping) else table
+    originals: Iterable[Any] = definition.options if isinstance(options, Mapping) else table
     as_given = dict(zip(definition.options, originals, strict=True))
     alone = storage is None and workers == 1 and not processes
     return run_study(

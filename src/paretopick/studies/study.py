@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import FloatArray, check_integer, check_name, check_real
+from paretopick._words import short
 from paretopick.errors import InvalidInput, MissingFile, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
@@ -183,7 +184,7 @@ class Study:
         """
         row = self.definition.values(values)
         with self._live.writing() as rules:
-            rules.tell(_number(number), row, worker)
+            rules.tell(_number(number), row, _worker(worker))
 
     def fail(self, number: int, why: str, *, output: str | None = None, worker: str | None = None) -> None:
         """Keeps that a measurement could not be made; its option stays due, under a new number.
@@ -196,7 +197,7 @@ class Study:
         """
         details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
         with self._live.writing() as rules:
-            rules.fail(_number(number), details, worker)
+            rules.fail(_number(number), details, _worker(worker))
 
     def void(self, number: int, why: str) -> None:
         """Takes a measurement back that turned out to be wrong.
@@ -233,7 +234,7 @@ class Study:
             Those of the numbers that are still with the worker. The others were told, or others have them now.
         """
         with self._live.writing() as rules:
-            return rules.renew([_number(number) for number in numbers], worker, lease)
+            return rules.renew([_number(number) for number in numbers], check_name(worker, "worker"), lease)
 
     def release(self, *numbers: int, worker: str = "main") -> builtins.list[int]:
         """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers.
@@ -246,7 +247,7 @@ class Study:
             The numbers that were given back.
         """
         with self._live.writing() as rules:
-            return rules.release([_number(number) for number in numbers], worker)
+            return rules.release([_number(number) for number in numbers], check_name(worker, "worker"))
 
     def extend(self, *numbers: int, budget: int | None = None, **more: Any) -> None:
         """Allows more measurements, up to a new budget: for policies whose rounds are not planned ahead.
@@ -275,7 +276,7 @@ class Study:
         Returns:
             The numbers that they got.
         """
-        rows = self._rows(measurements)
+        rows = self.definition.rows(measurements)
         with self._live.writing() as rules:
             numbers = rules.add(rows)
         self._live.keep_checkpoint()
@@ -305,15 +306,16 @@ class Study:
         Returns:
             The numbers of what was added.
         """
-        rows = {_number(number): self.definition.values(values) for number, values in told.items()}
-        new = self._rows(added)
+        rows = {_number(number): self.definition.values(values) for number, values in _mapping(told, "told").items()}
+        reasons = {_number(number): _text(why) for number, why in _mapping(failed, "failed").items()}
+        new = self.definition.rows(added)
         with self._live.writing() as rules:
-            for number, option in (options or {}).items():
+            for number, option in _mapping(options or {}, "options").items():
                 rules.check_option(_number(number), option)
             for number, row in rows.items():
                 rules.tell(number, row, even_if_voided=True)
-            for number, why in failed.items():
-                rules.fail(_number(number), {"why": _text(why)})
+            for number, why in reasons.items():
+                rules.fail(number, {"why": why})
             numbers = rules.add(new if again else rules.unknown(new), of=new)
         self._live.keep_checkpoint()
         return numbers
@@ -382,9 +384,6 @@ class Study:
         """What followed from the log when it was looked at last."""
         return self._live.state
 
-    def _rows(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[tuple[int, builtins.list[float]]]:
-        return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
-
 
 def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
     """Returns a study that nobody has created before; refuses a name that is taken."""
@@ -403,6 +402,21 @@ def _number(value: Any) -> int:
     return check_integer(value, "number", minimum=1, maximum=2**31 - 1)
 
 
+def _worker(name: str | None) -> str | None:
+    """Who tells, if somebody says so."""
+    return None if name is None else check_name(name, "worker")
+
+
+def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name}={short(given)} is not a mapping from numbers of measurements; write for instance {{}}.")
+    return given
+
+
 def _text(why: str) -> str:
     """A text that every database can hold."""
-    return str(why).replace("\0", "").encode("utf-8", "replace").decode()
+    try:
+        text = str(why)
+    except Exception:
+        raise InvalidInput(f"{short(why)} is not a reason; say in a sentence what is wrong.") from None
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
