@@ -21,8 +21,11 @@ from paretopick.errors import InvalidInput, UnknownName
 LARGEST_BUDGET = 2**53
 """Beyond this, counts of pulls would no longer be exact as floats."""
 
-LARGEST_PROBLEM = 10**8
-"""Arms times objectives; beyond this, what is kept of each would no longer fit into the memory of a machine."""
+LARGEST_PROBLEM = 10**7
+"""Arms times objectives; beyond this, a number is a slip, and what is kept of each would not fit into the memory of a machine."""
+
+MOST_WORKERS = 10_000
+"""Threads, processes or pieces of work at the same time; no machine has more."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -57,6 +60,11 @@ def check_size(n_arms: Any, n_objectives: Any = 1) -> tuple[int, int]:
     """Returns the numbers of arms and of objectives, if a machine can hold what belongs to so many."""
     arms = check_integer(n_arms, "n_arms", minimum=1, maximum=LARGEST_PROBLEM)
     return arms, check_integer(n_objectives, "n_objectives", minimum=1, maximum=LARGEST_PROBLEM // arms)
+
+
+def check_workers(value: Any) -> int:
+    """Returns ``value`` as a number of workers."""
+    return check_integer(value, "workers", minimum=1, maximum=MOST_WORKERS)
 
 
 def check_budget(value: Any, *, minimum: int = 0) -> int:

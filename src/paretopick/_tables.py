@@ -88,8 +88,8 @@ class Table:
         for mark, (cell, row, column) in unclear.items():
             if mark not in clear:
                 raise InvalidInput(
-                    f"{self.place(row)}: {cell!r} under {column!r} can be {cell.replace(mark, '')} or {cell.replace(mark, '.')}, and "
-                    f"no other number of the file tells which; write {cell.replace(mark, '')}, or {cell}0 with one more decimal."
+                    f"{self.place(row)}: {cell!r} under {column!r} can be {cell.replace(mark, '')} or {cell.replace(mark, '.')}, "
+                    f"and no other number tells which; write {cell.replace(mark, '')}, or with one more decimal {cell}0."
                 )
 
 
@@ -158,7 +158,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any] | Mapping[str, 
 
 
 def _harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet runs: texts that begin as formulas do get an apostrophe, and those that begin with one another."""
+    """A cell that no spreadsheet runs: texts that begin as formulas do, or with an apostrophe, get one in front."""
     return f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell
 
 

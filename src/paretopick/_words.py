@@ -86,6 +86,14 @@ def short(value: Any, most: int = 60) -> str:
         return f"{with_article(type(value).__name__)} that cannot be shown"
 
 
+def text_of(value: Any) -> str:
+    """Returns a value as a text; of any value, however odd."""
+    try:
+        return str(value)
+    except Exception:
+        return short(value)
+
+
 def visible(text: str) -> str:
     r"""Returns a text in which characters that a terminal would obey, and halves of characters, are written out.
 

@@ -24,7 +24,7 @@ from paretopick._arrays import (
     check_sequence,
     frozen,
 )
-from paretopick._words import short
+from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput
 from paretopick.theory.complexity import complexity
 from paretopick.theory.dominance import optimal_rows
@@ -266,7 +266,7 @@ class Bandit:
                [0., 1.]])
         """
         if isinstance(tables, Mapping):
-            options.setdefault("arm_names", tuple(map(str, tables)))
+            options.setdefault("arm_names", tuple(map(text_of, tables)))
             tables = list(tables.values())
         noise = Resampled(tables)
         return cls(noise.means, noise, **options)
@@ -338,6 +338,13 @@ class Bandit:
         return self.noise.sample_sums(self.means, arms, counts, check_rng(rng))
 
 
+def check_bandit(value: Any) -> Bandit:
+    """Returns ``value`` if it is a bandit."""
+    if isinstance(value, Bandit):
+        return value
+    raise InvalidInput(f"bandit={short(value)} is not a bandit; write pp.Bandit(means, noise) or pp.instance(NAME).")
+
+
 def _finite(value: Any, name: str) -> FloatArray:
     array = check_numbers(value, name)
     if not np.isfinite(array).all():
@@ -370,7 +377,7 @@ def _of(arm: int, cov: FloatArray) -> str:
 
 
 def _labels(given: Sequence[str], n: int, name: str, default: Any) -> tuple[str, ...]:
-    labels = tuple(map(str, check_sequence(given, name, f"is not a list of names; expected {n} of them")))
+    labels = tuple(map(text_of, check_sequence(given, name, f"is not a list of names; expected {n} of them")))
     if not labels:
         return tuple(default)
     if len(labels) != n:

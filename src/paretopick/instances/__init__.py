@@ -49,5 +49,5 @@ def instance(name: str, *, path: str | os.PathLike[str] | None = None) -> Bandit
     if name in FROM_FILE:
         return make(path)
     if path is not None:
-        raise InvalidInput(f"path={os.fspath(path)!r} goes with {', '.join(sorted(FROM_FILE))}; {name!r} needs no file.")
+        raise InvalidInput(f"path={short(path)} goes with {', '.join(sorted(FROM_FILE))}; {name!r} needs no file.")
     return make()

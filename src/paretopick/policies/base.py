@@ -223,7 +223,7 @@ class Policy(ABC):
                 no other observation is due again in any case: nothing could be decided about it.
         """
         self._check_amendable("take_back()")
-        (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
+        arm = check_integer(arm, "arm", minimum=0, maximum=self.n_arms - 1)
         row = check_table(cast(Any, [values]), "values", columns=self.n_objectives, remedy="take back what was told")[0]
         active = self._left_in[arm] == 0
         if self._counts[arm] == 0:
@@ -252,7 +252,7 @@ class Policy(ABC):
         What was decided stands: an arm that was rejected because of it stays rejected. Its pulls are not given to others.
         """
         self._check_amendable("retire()")
-        (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
+        arm = check_integer(arm, "arm", minimum=0, maximum=self.n_arms - 1)
         was_done = self.done
         self._retired[arm] = True
         if self._left_in[arm] == 0:

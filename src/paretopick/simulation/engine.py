@@ -19,7 +19,7 @@ from typing import Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import IntArray, check_choice, check_integer
+from paretopick._arrays import IntArray, check_choice, check_integer, check_workers
 from paretopick._texts import number_of
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
@@ -146,7 +146,7 @@ def simulate(
     if max(T) * goal.most >= 2**63:
         raise InvalidInput(f"{goal.most} runs of {max(T)} pulls are more pulls than can be counted; make fewer.")
     if workers is not None:
-        check_integer(workers, "workers", minimum=1)
+        check_workers(workers)
     if executor is not None and not isinstance(executor, Executor):
         raise InvalidInput(f"executor={executor!r} is not a concurrent.futures.Executor.")
     check_choice(engine, ("auto", "compiled", "reference"), "engine")

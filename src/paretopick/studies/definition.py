@@ -144,7 +144,7 @@ class Definition:
     @property
     def _example(self) -> str:
         """A list of measurements, as one types it."""
-        return f"[({self.options[0]!r}, { ({name: 0.0 for name in self.goals})!r})]"
+        return f"[({self.options[0]!r}, {(dict.fromkeys(self.goals, 0.0))!r})]"
 
     def values(self, given: Values) -> list[float]:
         """Returns one measurement as floats in the order of the metrics, or says by name what is wrong with it."""
@@ -206,7 +206,7 @@ def define(
     except BudgetTooSmall as refusal:
         raise BudgetTooSmall(
             f"{definition.policy} needs {refusal.smallest} measurements or more for {len(names)} options; "
-            f"raise budget={short(budget)} to at least {refusal.smallest}{', or lower initial' if 'initial' in str(refusal) else ''}.",
+            f"raise budget={budget} to at least {refusal.smallest}{', or lower initial' if 'initial' in str(refusal) else ''}.",
             refusal.smallest,
         ) from None
     return definition

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from paretopick._arrays import check_integer, check_name
+from paretopick._arrays import check_integer, check_name, check_workers
 from paretopick._words import counted
 from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
 from paretopick.metrics import MetricsGiven
@@ -83,7 +83,7 @@ def identify(
     """
     table = list(options) if isinstance(options, Iterator) else options  # which can be gone through once
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
-    workers = workers if isinstance(workers, Executor) else check_integer(workers, "workers", minimum=1)
+    workers = workers if isinstance(workers, Executor) else check_workers(workers)
     batch = 1 if isinstance(workers, Executor) else workers
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
     originals: Iterable[Any] = definition.options if isinstance(options, Mapping) else table

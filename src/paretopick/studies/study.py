@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import FloatArray, check_integer, check_name, check_real
-from paretopick._words import short
+from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput, MissingFile, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
@@ -415,8 +415,4 @@ def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
 
 def _text(why: str) -> str:
     """A text that every database can hold."""
-    try:
-        text = str(why)
-    except Exception:
-        raise InvalidInput(f"{short(why)} is not a reason; say in a sentence what is wrong.") from None
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
+    return text_of(why).replace("\0", "").encode("utf-8", "replace").decode()
