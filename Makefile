@@ -62,12 +62,13 @@ bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, pol
 calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
 	$(BIN)/python benchmarks/calibration.py
 
-# make soak SECONDS=60 is a quick look; SEED=5 disturbs in the same way again.
+# make soak SECONDS=60 REPORT= is a quick look; SEED=5 disturbs in the same way again.
 SECONDS ?= 900
 SEED ?=
+REPORT ?= benchmarks/SOAK.md
 
-soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut connections for SECONDS=900, then look for any broken promise
-	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut connections, then look for broken promises: SECONDS=900
+	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(REPORT),--report $(REPORT))
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

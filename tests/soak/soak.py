@@ -10,6 +10,7 @@ gives the same kind of trouble again, not the same run; what a fault is about ca
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,8 @@ class Outcome:
     """What a soak of one database came to."""
 
     database: str
+    seconds: float
+    """How long workers were disturbed."""
     faults: list[str] = field(default_factory=list)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     """Disturbances, calls, studies and what became of uncertain calls."""
@@ -34,24 +37,25 @@ class Outcome:
     """By kind of call."""
 
 
-def soak(plan: Plan, databases: tuple[str, ...], folder: Path, say=print) -> list[Outcome]:
+def soak(plan: Plan, databases: tuple[str, ...], folder: Path, say: Callable[[str], None]) -> list[Outcome]:
     """Returns what came out of a soak of each database, side by side; Ctrl-C ends it sooner."""
     trials: list[Trial] = []
     try:
         for kind in databases:
             trials.append(Trial(kind, folder, plan))
-        _disturb(plan, trials, say)
+        seconds = _disturb(plan, trials, say)
         say("everything works again; workers give back what they have")
         for trial in trials:
             trial.calm()
         killed = [trial.finish() for trial in trials]
-        return [_outcome(trial, names, plan) for trial, names in zip(trials, killed, strict=True)]
+        return [_outcome(trial, names, plan, seconds) for trial, names in zip(trials, killed, strict=True)]
     finally:
         for trial in trials:
             trial.close()
 
 
-def _disturb(plan: Plan, trials: list[Trial], say) -> None:
+def _disturb(plan: Plan, trials: list[Trial], say: Callable[[str], None]) -> float:
+    """Returns how long it took."""
     start = time.monotonic()
     shown = 0
     try:
@@ -64,6 +68,7 @@ def _disturb(plan: Plan, trials: list[Trial], say) -> None:
                 say(f"{passed:5.0f} s  " + "   ".join(_progress(trial) for trial in trials))
     except KeyboardInterrupt:
         say("interrupted: what happened so far is looked at")
+    return time.monotonic() - start
 
 
 def _progress(trial: Trial) -> str:
@@ -75,12 +80,12 @@ def _progress(trial: Trial) -> str:
     )
 
 
-def _outcome(trial: Trial, killed: set[str], plan: Plan) -> Outcome:
+def _outcome(trial: Trial, killed: set[str], plan: Plan, seconds: float) -> Outcome:
     calls = read_ledger(trial.ledger)
     logs, faults = read_logs(trial.url)
     faults = [*trial.faults, *faults, *check_calls(calls, logs, killed), *too_long(calls, trial.stops, plan.patience)]
     counts = {"disturbances": dict(trial.counts), **counted(calls, logs)}
-    return Outcome(trial.kind, faults, counts, longest_calls(calls, trial.stops))
+    return Outcome(trial.kind, seconds, faults, counts, longest_calls(calls, trial.stops))
 
 
 def report(outcomes: list[Outcome]) -> str:

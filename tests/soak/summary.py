@@ -46,7 +46,9 @@ def counted(calls: Sequence[Call], logs: Iterable[StudyLog]) -> dict[str, dict[s
 def _became(calls: Sequence[Call], logs: dict[str, StudyLog]) -> Counter[str]:
     """What became of calls whose outcome nobody knew."""
     became: Counter[str] = Counter()
-    stored = {token: {event_key(log, event) for event in log.events} for token, log in logs.items()}
+    stored = {
+        token: {known for event in log.events for known in (event_key(log, event), event.request)} for token, log in logs.items()
+    }
     for operation in operations(calls):
         doubtful = [call for call in operation.calls if call.outcome in UNCERTAIN]
         if not doubtful:
@@ -58,7 +60,8 @@ def _became(calls: Sequence[Call], logs: dict[str, StudyLog]) -> Counter[str]:
         elif operation.first.token not in logs:
             became[f"{start}, study deleted since"] += 1
         else:
-            there = stored[operation.first.token].intersection(keys(operation))
+            known = {*keys(operation), *(call.request for call in operation.calls if call.request)}
+            there = stored[operation.first.token] & known
             became[f"{start}, not made again: {'stored' if there else 'not stored'}"] += 1
     return became
 
