@@ -125,7 +125,7 @@ class Trial:
         acts: dict[Callable[[], None], float] = {self._kill: 6, self._stop: 2}
         if self._proxy is not None:
             acts |= {self._cut: 3, self._many_cuts: 1.5, self._lose_commits: 3}
-            acts |= {self._black_hole: 0.7, self._delay: 1, self._kill_server: 0.7}
+            acts |= {self._black_hole: 0.5, self._delay: 1, self._kill_server: 0.7}
         self._random.choices(list(acts), list(acts.values()))[0]()
 
     def _at(self, seconds: float, act: Callable[[], None]) -> None:
@@ -211,7 +211,7 @@ class Trial:
         if not self._proxy.swallowing:
             self.counts["black holes"] += 1
             self._proxy.swallow()
-            self._at(self._random.uniform(0.5, 1.5 * self._plan.patience), self._end_black_hole)
+            self._at(self._random.choice([0.2, 0.5, 1.2, 2.5]) * self._plan.patience, self._end_black_hole)
 
     def _end_black_hole(self) -> None:
         if self._random.random() < 0.5:

@@ -162,6 +162,21 @@ def test_if_the_server_stays_away_the_error_says_what_is_known_and_how_to_make_t
 
 
 @pytest.mark.slow
+def test_whoever_has_waited_long_for_the_answer_is_not_made_to_wait_once_more(tcp_server, proxy, monkeypatch):
+    study = create(tcp_server.new_database(port=proxy.port))
+    monkeypatch.setattr("paretopick.storage.dialects.PATIENCE", 1.0)
+    monkeypatch.setattr("paretopick.studies.live.SOON", 0.5)
+    proxy.lose_answer_to(b"COMMIT\0", swallow=True)
+    study.close()
+    with pytest.raises(pp.OutcomeUnknown, match="Make the call again with request=") as lost:
+        study.retire("c", "sold out")
+    assert proxy.connections == 2  # one to create it, and one to retire: nobody tried a third
+    proxy.forward()
+    study.retire("c", "sold out", request=lost.value.request)
+    assert kinds(study) == ["retired"]
+
+
+@pytest.mark.slow
 def test_a_study_whose_creation_was_not_confirmed_is_created_once(tcp_server, proxy):
     url = tcp_server.new_database(port=proxy.port)
     pp.Study.list(storage=url)
