@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from soak.worker import END, Life, live_once
+from soak.calls import Life
+from soak.worker import END, live_once
 from support.proxies import Proxy
 from support.servers import PostgresServer
 
