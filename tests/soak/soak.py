@@ -91,7 +91,7 @@ def _outcome(trial: Trial, killed: set[str], plan: Plan, seconds: float) -> Outc
 def report(outcomes: list[Outcome]) -> str:
     """Returns the counts as tables in Markdown, and all faults."""
     lines = []
-    for title in ("disturbances", "calls by kind", "calls by outcome", "studies", "uncertain calls"):
+    for title in ("disturbances", "calls by kind", "calls by outcome", "calls failed because", "studies", "uncertain calls"):
         tables = [outcome.counts.get(title, {}) for outcome in outcomes]
         lines += ["", f"| {title} | " + " | ".join(outcome.database for outcome in outcomes) + " |"]
         lines += ["| --- |" + " ---: |" * len(outcomes)]
