@@ -134,13 +134,24 @@ class Proxy:
                 if self._last_words is not None and self._last_words in said:
                     self._last_words = None
                     server.sendall(said)
-                    server.recv(1 << 16)  # it was done
+                    _let_it_be_done(client, server)
                     self.answers_lost += 1
                     if not self._then_swallow:
                         _reset(client)
                         return
                     self.swallowing = True
                     break
+                server.sendall(said)
+
+
+def _let_it_be_done(client: socket.socket, server: socket.socket) -> None:
+    """Forwards what the client still says; what the server answers is lost, up to its being ready for the next question."""
+    while ready := select.select([client, server], [], [], 10)[0]:
+        for end in ready:
+            said = end.recv(1 << 16)
+            if not said or (end is server and said[-6:-1] == b"Z\0\0\0\5"):
+                return
+            if end is client:
                 server.sendall(said)
 
 
