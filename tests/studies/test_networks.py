@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import paretopick as pp
 from paretopick.storage import dialects, files, open_storage
 from support.proxies import Proxy
 from support.servers import PostgresServer
+from support.terminals import run
 
 pytestmark = pytest.mark.slow
 
@@ -139,6 +141,18 @@ def test_a_study_finds_out_what_was_stored_if_the_server_can_be_reached_again(st
         call()
         assert proxy.answers_lost == lost + 1
     assert len(study.measurements()) == 2
+
+
+def test_the_command_line_says_it_in_one_line(study, proxy, tcp_server):
+    """Drivers write into logs, which Python would show."""
+    url = tcp_server.new_database(port=proxy.port)
+    pp.Study.create("t", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=10, storage=url).close()
+    for words in (b"FROM paretopick_studies", b"FROM paretopick_events"):
+        proxy.lose_answer_to(words)
+        done = run("ask", "t", "--storage", url)
+        assert done.returncode == 2
+        assert re.fullmatch(r"error: the database .* cannot be used: .*\n", done.stderr)
+    assert proxy.answers_lost == 2
 
 
 @pytest.mark.parametrize("through_tcp", [True, False])
