@@ -124,9 +124,11 @@ def test_the_storage_is_an_option_or_a_variable(tmp_path, server):
     assert os.listdir(tmp_path) == []
     listed = json.loads(stdout_of("status", "--json", cwd=tmp_path, PARETOPICK_STORAGE=url))
     assert [study["study"] for study in listed] == ["boosters"]
-    assert call("status", "--storage", "postgresql://x:secret@127.0.0.1:1/y", cwd=tmp_path).stderr.startswith(
-        "error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: "
-    )
+    note, error = call("status", "--storage", "postgresql://x:secret@127.0.0.1:1/y", cwd=tmp_path).stderr.splitlines()
+    assert note.startswith("note: others on this machine can read the password in --storage")
+    assert error.startswith("error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: ")
+    said = call("status", cwd=tmp_path, PARETOPICK_STORAGE="postgresql://x:secret@127.0.0.1:1/y").stderr
+    assert said.startswith("error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: ")
 
 
 def test_a_sheet_is_filled_in_and_read_back(folder):
