@@ -328,6 +328,8 @@ def test_stop_ends_what_is_running():
     command.stop()
     thread.join(10)
     assert problems == ["killed by signal SIGKILL; it said: nothing"]
+    with pytest.raises(pp.MeasuringFailed, match="was not begun"):
+        command(SEVENTH)
 
 
 def test_a_program_that_cannot_be_started_is_refused_before_anything_is_measured(tmp_path):
