@@ -94,8 +94,8 @@ def command(
     """Measure with a command until the study is done.
 
     The study is created if it is not there, and continued if it is. The command prints one JSON object or lines name=value.
-    {option} and any column of the table of options are replaced, without a shell in between. Run it several times, on several
-    machines, to have more workers.
+    {option} and any column of the table of options are replaced, without a shell in between. Run it several times to have
+    more workers, with PostgreSQL on several machines.
     """
     if options is not None or metrics is not None:
         definition = define(**study_from(options, metrics, budget, policy, exact, scale))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from paretopick._arrays import check_real
+from paretopick._texts import number_of
 from paretopick._words import cut
 from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.storage.addresses import PASSWORD_FILE
@@ -270,7 +271,7 @@ def _number(name: str, value: Any) -> float:
     try:
         if isinstance(value, _Pairs | list | Mapping) or value is None:
             raise ValueError
-        number = float(value)
+        number = number_of(value) if isinstance(value, str) else float(value)
     except (ValueError, OverflowError):
         comma = isinstance(value, str) and re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value)
         remedy = "write decimals with a dot" if comma else "print one metric in a line"

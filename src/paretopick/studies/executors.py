@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import connection, parent_process
 from typing import Any
 
-from paretopick._arrays import check_integer
+from paretopick._arrays import check_workers
 from paretopick.errors import InvalidInput
 
 
@@ -90,7 +90,7 @@ def executor_of(workers: int | Executor, processes: bool) -> Iterator[tuple[Exec
     if isinstance(workers, Executor):
         yield workers, getattr(workers, "_max_workers", 1)
         return
-    size = check_integer(workers, "workers", minimum=1)
+    size = check_workers(workers)
     executor = Processes(size) if processes else ThreadPoolExecutor(size)
     try:
         yield executor, size

@@ -10,13 +10,13 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from paretopick._arrays import check_integer, check_name
+from paretopick._arrays import check_integer, check_name, check_workers
 from paretopick._words import counted
 from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, MeasuringFailed, NotDue, StorageFailed, StudyGone
 from paretopick.metrics import MetricsGiven
@@ -83,12 +83,12 @@ def identify(
     >>> identify(lambda option: (quality[option], prices[option]), ["a", "b", "c"], {"quality": "max", "price": "min"}, 30).pareto
     ('a', 'b')
     """
-    table = list(options) if isinstance(options, Iterable) and not isinstance(options, Mapping | str) else options
+    table = list(options) if isinstance(options, Iterator) else options  # which can be gone through once
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
-    workers = workers if isinstance(workers, Executor) else check_integer(workers, "workers", minimum=1)
+    workers = workers if isinstance(workers, Executor) else check_workers(workers)
     batch = 1 if isinstance(workers, Executor) else workers
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
-    originals = definition.options if isinstance(options, Mapping) else table
+    originals: Iterable[Any] = definition.options if isinstance(options, Mapping) else table
     as_given = dict(zip(definition.options, originals, strict=True))
     alone = storage is None and workers == 1 and not processes
     return run_study(
