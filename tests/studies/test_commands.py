@@ -11,7 +11,8 @@ import pytest
 
 import paretopick as pp
 from paretopick.studies import commands
-from paretopick.studies.commands import Command, readings
+from paretopick.studies.commands import Command
+from paretopick.studies.readings import readings
 
 SEVENTH = pp.Measurement(7, "a b;$(touch hacked)'\"", 3, {"level": 9, "codec": "z|lib"}, None)
 
