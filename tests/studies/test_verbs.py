@@ -502,7 +502,9 @@ def test_a_request_to_end_is_like_a_second_ctrl_c(bench):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "form", ["postgresql://{user}:se%40cret@{rest}&sslmode=prefer", "postgresql://{user}@{rest}&password=se%40cret"]
+    "form",
+    ["postgresql://{user}:se%40cret@{rest}&sslmode=prefer", "postgresql://{user}@{rest}&password=se%40cret"],
+    ids=["login", "setting"],
 )
 def test_no_password_is_printed_with_what_to_type_or_reaches_the_command(tmp_path, server, form, monkeypatch):
     monkeypatch.setenv("PGPASSWORD", "secret of the environment")
@@ -512,7 +514,6 @@ def test_no_password_is_printed_with_what_to_type_or_reaches_the_command(tmp_pat
     failed = call("run", *given, "--", "sh", "-c", "env; exit 3", cwd=tmp_path)
     assert failed.returncode == 2
     shown = failed.stderr + json.dumps([event.details for event in pp.Study.open("s", storage=storage).events()])
-    assert "secret" not in shown
     assert "cret" not in shown
     assert "PARETOPICK_OPTION=" in shown
     assert shown.count(" (with the password as before)\n") == 2
