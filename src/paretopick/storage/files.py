@@ -25,6 +25,10 @@ NETWORKS = re.compile(
 """File systems on which several machines may use a file, or whose locks are those of another system."""
 
 
+LOCKS = Path("/proc/locks")
+MOUNTS = Path("/proc/self/mountinfo")
+
+
 class Holder(NamedTuple):
     """A process that holds the lock of a database."""
 
@@ -51,7 +55,7 @@ def wait_for_lock(act: Callable[[], T], path: str, patience: float) -> T:
         try:
             return act()
         except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if error_code(problem) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise
             holders = list(lock_holders(path))
             if stopped := [holder for holder in holders if holder.stopped]:
@@ -90,7 +94,7 @@ def lock_holders(path: str) -> Iterator[Holder]:
 def _writers() -> Iterator[tuple[int, str, int]]:
     """Process, device and inode of every lock against others."""
     try:
-        lines = Path("/proc/locks").read_text().splitlines()
+        lines = LOCKS.read_text().splitlines()
     except OSError:
         return
     for line in lines:
@@ -140,7 +144,7 @@ def network_file_system(path: str, mounts: str | None = None) -> str | None:
 
 def _mounts() -> str:
     try:
-        return Path("/proc/self/mountinfo").read_text(errors="replace")
+        return MOUNTS.read_text(errors="replace")
     except OSError:
         return ""
 
@@ -159,14 +163,22 @@ def _file_system(path: str, mounts: str) -> str:
     return kind
 
 
+def error_code(problem: BaseException) -> int:
+    """Returns SQLite's number of an error, 0 if it has none."""
+    return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF
+
+
+_NOT_OPENED = (sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_DIRECTORY, sqlite3.SQLITE_READONLY_RECOVERY)
+"""Reading failed, since something would have to be written for it."""
+
+
 def remedy(problem: BaseException, path: str) -> str | None:
     """Returns what to do about an error of SQLite, None if there is nothing in particular."""
-    code = getattr(problem, "sqlite_errorcode", None)
     path = os.path.abspath(path)
     folder = os.path.dirname(path)
-    if code is None:
-        return None
-    match code & 0xFF:
+    if getattr(problem, "sqlite_errorcode", None) in _NOT_OPENED:
+        return _why_not_opened(path, folder)
+    match error_code(problem):
         case sqlite3.SQLITE_CANTOPEN:
             return _why_not_opened(path, folder)
         case sqlite3.SQLITE_READONLY if os.path.exists(path) and os.access(path, os.W_OK) and os.access(folder, os.W_OK):
