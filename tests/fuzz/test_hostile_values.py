@@ -190,7 +190,14 @@ def test_what_is_right_is_taken(name):
     try:
         call(**right)
     except pp.InvalidInput:
-        assert name in ("Gaussian", "bounds.alternatives", "bounds.ege_sr_k_pulls", "bounds.lower_bound", "Study.open", "Study.delete")
+        assert name in (
+            "Gaussian",
+            "bounds.alternatives",
+            "bounds.ege_sr_k_pulls",
+            "bounds.lower_bound",
+            "Study.open",
+            "Study.delete",
+        )
     except pp.MissingFile:
         assert name in ("Pilot.of_table", "read_instance")
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from paretopick._arrays import check_choice
+from paretopick._words import short
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
 from paretopick.instances import files, paper
