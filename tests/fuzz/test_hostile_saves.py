@@ -1,5 +1,6 @@
 """What was saved and then edited, by a person or by a disk, is refused or goes on as a policy that keeps its promises."""
 
+import contextlib
 import copy
 import json
 
@@ -102,11 +103,8 @@ def test_a_saved_policy_of_an_absurd_size_takes_no_memory(name, value):
 def test_states_of_studies(data):
     """Whoever reads a checkpoint replays the log after any of these errors."""
     definition = define(options=["a", "b", "c"], metrics={"m": "max", "p": "min"}, budget=30)
-    with pytest.raises(Exception) as refusal:  # noqa: PT011 -- which ones is asserted below
-        state = State.from_dict(definition, edited(State(definition).to_dict(), data))
-        state.to_dict()
-        raise pp.InvalidInput("it was not refused")
-    assert isinstance(refusal.value, pp.InvalidInput | LookupError | TypeError | ValueError | AttributeError | ArithmeticError)
+    with contextlib.suppress(pp.InvalidInput, LookupError, TypeError, ValueError):
+        State.from_dict(definition, edited(State(definition).to_dict(), data)).to_dict()
 
 
 @examples(60)
