@@ -14,9 +14,13 @@ what to type instead::
     ├── MissingFile                 a data file the user has to provide is not there   (FileNotFoundError)
     ├── FileNotWritten              a file that cannot be written                      (OSError)
     ├── StorageFailed               a database that cannot be read or written          (OSError)
+    │   ├── StudyGone               a study that was deleted, or created anew          (OSError)
+    │   ├── LogDamaged              a log that does not follow from itself             (OSError)
+    │   └── OutcomeUnknown          .request repeats a change that may have been made  (OSError)
     └── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
 
     SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
+    UnsafeStorage                   a warning: a database where locks may fail         (UserWarning)
 """
 
 from __future__ import annotations
@@ -77,6 +81,28 @@ class StorageFailed(ParetopickError, OSError):
     """A database that cannot be read or written; what it held before is as it was."""
 
 
+class StudyGone(StorageFailed):
+    """A study that is no longer what it was: somebody deleted it, or restored or created another one under its name."""
+
+
+class LogDamaged(StorageFailed):
+    """A log in which something is missing or was changed, or that went back behind what was seen of it."""
+
+
+class OutcomeUnknown(StorageFailed):
+    """The database did not answer when a change was to be stored: it is there as a whole, or not at all.
+
+    Made again with ``request``, it is made once, whatever happened the first time.
+    """
+
+    def __init__(self, message: str, request: str | None = None) -> None:
+        super().__init__(message)
+        self.request = request
+
+    def __reduce__(self) -> tuple[type[OutcomeUnknown], tuple[str, str | None]]:
+        return type(self), (str(self), self.request)
+
+
 class MeasuringFailed(ParetopickError, RuntimeError):
     """An option that could not be measured; what was measured so far is in ``study``."""
 
@@ -92,3 +118,7 @@ class SimulationInterrupted(KeyboardInterrupt):
     def __init__(self, partial: object | None) -> None:
         super().__init__("the simulation was interrupted; .partial of this exception is what was finished")
         self.partial = partial
+
+
+class UnsafeStorage(UserWarning):
+    """A file of an SQLite database is where locks may fail."""

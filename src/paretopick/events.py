@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -12,7 +13,7 @@ class Event(NamedTuple):
     position: int
     """In the log of the study, from 1."""
     kind: str
-    """told, failed, voided, retired, extended, imported"""
+    """told, failed, voided, retired, extended, imported, released"""
     number: int | None = None
     """Of the measurement."""
     arm: int | None = None
@@ -25,6 +26,19 @@ class Event(NamedTuple):
     worker: str | None = None
     at: float = 0.0
     """Seconds since 1970."""
+    request: str | None = None
+    """Of the call that made it: the same call made again finds it."""
+    digest: str | None = None
+    """By which a measurement, or an imported table, is known again when somebody brings it once more."""
+
+
+class Place(NamedTuple):
+    """How far a log was followed."""
+
+    position: int
+    """Of the last event."""
+    head: str
+    """By which all events up to there are known: each has a hash of its contents and of the hash before it."""
 
 
 class Lease(NamedTuple):
@@ -37,3 +51,41 @@ class Lease(NamedTuple):
     expires: float | None
     """Seconds since 1970; None for never."""
     withdrawn: bool
+
+
+class Checkpoint(NamedTuple):
+    """What followed from a log up to a place."""
+
+    place: Place
+    state: Mapping[str, Any]
+    """As JSON values."""
+
+
+class Outstanding(NamedTuple):
+    """What is out and waited for, as far as somebody who asks for more has to know."""
+
+    mine: list[Lease]
+    """With the worker who asks, by number."""
+    over: list[Lease]
+    """With others whose time is over, the longest ago first."""
+    by_arm: dict[int, int]
+    """How many of each option."""
+
+
+def row_digest(arm: int, row: Sequence[float]) -> str:
+    """Returns by what a measurement is known again."""
+    return hashlib.sha256(_row_text(arm, row)).hexdigest()[:16]
+
+
+def table_digests(rows: Sequence[tuple[int, Sequence[float]]]) -> Iterator[str]:
+    """Yields, for the first row, the first two, ... all rows of a table, by what it is known again when it has grown."""
+    digest = hashlib.sha256(b"[")
+    for place, (arm, row) in enumerate(rows):
+        digest.update((b", " if place else b"") + _row_text(arm, row))
+        whole = digest.copy()
+        whole.update(b"]")
+        yield whole.hexdigest()
+
+
+def _row_text(arm: int, row: Sequence[float]) -> bytes:
+    return repr((int(arm), list(map(float, row)))).encode()

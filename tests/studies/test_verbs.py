@@ -484,7 +484,7 @@ def test_ctrl_c_finishes_or_gives_back_and_says_how_to_go_on(bench, times):
 
 
 @pytest.mark.slow
-def test_a_request_to_end_is_like_ctrl_c(bench):
+def test_a_request_to_end_is_like_a_second_ctrl_c(bench):
     slow = (bench / "bench.py").read_text().replace("print(json", "time.sleep(0.3)\nprint(json")
     (bench / "bench.py").write_text(slow)
     process = subprocess.Popen(
@@ -494,5 +494,26 @@ def test_a_request_to_end_is_like_ctrl_c(bench):
         time.sleep(0.05)
     process.terminate()
     assert "Go on with: paretopick run study.toml" in process.communicate(timeout=30)[1]
-    assert process.returncode == 130
+    assert process.returncode == 128 + signal.SIGTERM
     assert pp.Study.open("study", storage=bench / "paretopick.db").status()["out"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "form", ["postgresql://{user}:se%40cret@{rest}&sslmode=prefer", "postgresql://{user}@{rest}&password=se%40cret"]
+)
+def test_no_password_is_printed_with_what_to_type_or_reaches_the_command(tmp_path, server, form, monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", "secret of the environment")
+    user, _, rest = server.new_database().removeprefix("postgresql://").partition("@")
+    storage = form.format(user=user, rest=rest if "?" in rest else f"{rest}?application_name=us")
+    given = ("--options", "a,b", "--metrics", "m:min", "--budget", "9", "--name", "s", "--retries", "0", "--storage", storage)
+    failed = call("run", *given, "--", "sh", "-c", "env; exit 3", cwd=tmp_path)
+    assert failed.returncode == 2
+    shown = failed.stderr + json.dumps([event.details for event in pp.Study.open("s", storage=storage).events()])
+    assert "secret" not in shown
+    assert "cret" not in shown
+    assert "PARETOPICK_OPTION=" in shown
+    assert shown.count(" (with the password as before)\n") == 2
+    again = re.search(r"Go on with: (paretopick run .*) \(with the password as before\)", shown)[1]
+    assert not re.search("password|\\*", again)
+    assert pp.Study.open("s", storage=shlex.split(again)[shlex.split(again).index("--storage") + 1]).used == 0

@@ -1,7 +1,11 @@
-"""A study replayed literally: one event after the other, all measurements in lists, the noise from its definition."""
+"""A study replayed literally: one event after the other, all measurements in lists, means and noise from their definition.
+
+What is rounded is rounded once, from fractions: means, sums, and sums of squares of each option.
+"""
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -46,7 +50,7 @@ class Twin:
                 self.in_round[number] = self.policy.snapshot().round
                 if self.policy.due.sum() == 1:
                     self._rescale()
-                self.policy.tell([arm], [self._larger_is_better(values)])
+                self.policy.tell([arm], [self._larger_is_better(values)], sums=np.array([self._sums(arm)]))
                 return True
         return False
 
@@ -59,13 +63,32 @@ class Twin:
                         return
                     again = self.in_round[number] == self.policy.snapshot().round and not self.policy.done
                     self._rescale()
-                    rest = [self._larger_is_better(values) for _, values in self.counted[arm]]
                     self.policy.take_back(
                         arm,
                         self._larger_is_better(entry[1]),
                         due=again and arm not in self.retired,
-                        sums=[math.fsum(column) for column in zip(*rest, strict=True)] if rest else np.zeros(len(entry[1])),
+                        sums=self._sums(arm) if self.counted[arm] else np.zeros(len(entry[1])),
                     )
+
+    def _sums(self, arm: int) -> list[float]:
+        rows = [self._larger_is_better(values) for _, values in self.counted[arm]]
+        return [math.fsum(column) + 0.0 for column in zip(*rows, strict=True)]
+
+    def sample(self, arm: int, metric: int) -> list[float]:
+        """The values of an option that count."""
+        return [values[metric] for _, values in self.counted[arm]]
+
+    def means(self) -> list[list[float]]:
+        """The mean of every option and metric, NaN without measurements."""
+        return self._of_every_sample(lambda sample: float(_mean(sample)) if sample else math.nan)
+
+    def variances(self) -> list[list[float]]:
+        """The sample variance of every option and metric, NaN with fewer than two measurements."""
+        return self._of_every_sample(lambda sample: _squares(sample) / (len(sample) - 1) if len(sample) > 1 else math.nan)
+
+    def _of_every_sample(self, function) -> list[list[float]]:
+        shape = range(len(self.definition.options)), range(len(self.definition.metrics))
+        return [[function(self.sample(arm, metric)) for metric in shape[1]] for arm in shape[0]]
 
     def _larger_is_better(self, values) -> list[float]:
         return [value if goal == "max" else -value for value, goal in zip(values, self.definition.goals.values(), strict=True)]
@@ -82,7 +105,7 @@ class Twin:
             elif scale == "raw":
                 widths.append(1.0)
             elif scale == "noise":
-                widths.append(self._noise([[values[metric] for _, values in entries] for entries in self.counted]))
+                widths.append(self._noise([self.sample(arm, metric) for arm in range(len(self.counted))]))
             else:
                 widths.append(scale[name])
         return widths
@@ -90,15 +113,28 @@ class Twin:
     @staticmethod
     def _noise(samples: list[list[float]]) -> float:
         freedom = sum(len(sample) - 1 for sample in samples if sample)
-        levels = sorted({float(np.mean(sample)) for sample in samples if sample})
-        squares = sum(sum((x - np.mean(sample)) ** 2 for x in sample) for sample in samples if len(set(sample)) > 1)
+        means = [float(_mean(sample)) for sample in samples if sample]
+        levels = sorted(set(means))
+        squares = sum(_squares(sample) for sample in samples if sample)
         if squares > 0:
             return float(np.sqrt(squares / freedom))
         if len(levels) < 2:
             return 1.0
         if freedom == 0:
-            return float(np.std([np.mean(sample) for sample in samples if sample])) or 1.0
+            return float(np.std(means)) or 1.0
         return min(b - a for a, b in itertools.pairwise(levels)) / float(np.sqrt(2 * (1 + freedom)))
+
+
+def _mean(sample: list[float]) -> Fraction:
+    return sum(map(Fraction, sample)) / len(sample)
+
+
+def _squares(sample: list[float]) -> float:
+    """The sum of squared deviations from the mean; infinite beyond all floats."""
+    try:
+        return float(sum((Fraction(value) - _mean(sample)) ** 2 for value in sample))
+    except OverflowError:
+        return math.inf
 
 
 def replayed_answer(study: pp.Study) -> list[str]:

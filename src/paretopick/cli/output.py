@@ -19,6 +19,7 @@ from paretopick._tables import csv_text
 from paretopick._words import visible
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX
+from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
 
 PROSE = ("summary", "options", "dominated by")
@@ -42,6 +43,11 @@ def say(sentence: str, *, stream: TextIO | None = None) -> None:
             )
             line = wrap.fill(line)
         print(line, file=console.file)
+
+
+def note(sentence: str) -> None:
+    """Prints what one should know, beside the result."""
+    print(f"note: {masked(sentence)}", file=sys.stderr, flush=True)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -146,12 +146,14 @@ class Policy(ABC):
             due = np.clip(check_integer(limit, "limit", minimum=0) - before, 0, due)
         return np.repeat(np.arange(self.n_arms), due)
 
-    def tell(self, arms: ArrayLike, values: ArrayLike) -> None:
+    def tell(self, arms: ArrayLike, values: ArrayLike, *, sums: FloatArray | None = None) -> None:
         """Records observations of arms that are due; all of them, or none if anything is wrong with one.
 
         Args:
             arms: arm numbers, any part of what ``ask`` returned, in any order.
             values: ``(len(arms), n_objectives)``, larger is better.
+            sums: of all observations of each of these arms, these included, from whoever keeps them without rounding. Without,
+                values are added one by one, and what is rounded off depends on their order.
         """
         arms = check_arms(arms, "arms", self.n_arms)
         if len(arms) == 0 and isinstance(values, Sized) and len(values) == 0:
@@ -171,13 +173,16 @@ class Policy(ABC):
                 f"arm {arm} was told {_times(told[arm])} and is due {_times(self._due[arm])}; "
                 f"tell only what ask() returned, for now arms {_some(np.flatnonzero(self._due))}."
             )
-        sums = self._sums.copy()
-        with np.errstate(over="ignore"):
-            np.add.at(sums, arms, values)  # one by one in the order told, so that parts add up to the same float as the whole
-        if not np.isfinite(sums).all():
-            arm, objective = np.argwhere(~np.isfinite(sums))[0]
+        new = self._sums.copy()
+        if sums is not None:
+            new[arms] = sums
+        else:
+            with np.errstate(over="ignore"):
+                np.add.at(new, arms, values)  # one by one in the order told, so that parts add up to the same float as the whole
+        if not np.isfinite(new).all():
+            arm, objective = np.argwhere(~np.isfinite(new))[0]
             raise InvalidInput(f"the sum of arm {arm} in objective {objective} overflows; scale the values down.")
-        self._sums = sums
+        self._sums = new
         self._certain[arms] = np.where(self._exact, values, 0.0)
         self._counts += told
         self._due -= told

@@ -26,7 +26,7 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
             noise: the policy is told the means of it, and by ``rescale`` what all objectives are to be divided by.
     """
     if not isinstance(player, Policy):
-        example = "pp.policy(NAME, n_arms=..., n_objectives=..., budget=...)"
+        example = "pp.policy(NAME, n_arms=..., n_objectives=..., budget=...)"  # type: ignore[unreachable]  # of a careful caller
         raise InvalidInput(f"player={short(player)} is not a policy; write {example}.")
     check_bandit(bandit)
     if (player.n_arms, player.n_objectives) != bandit.means.shape:

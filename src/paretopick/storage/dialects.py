@@ -1,7 +1,7 @@
-"""All that is peculiar to SQLite or PostgreSQL: addresses, settings, locks, clocks, and what their errors mean.
+"""All that is peculiar to SQLite or PostgreSQL: settings, locks, clocks, limits of time, and what their errors mean.
 
 Writers have a database to themselves for as long as it takes: an SQLite file is locked (``BEGIN IMMEDIATE``, with WAL so that
-readers never wait); on PostgreSQL whoever writes locks the rows that matter. Nobody waits for ever.
+readers never wait); on PostgreSQL whoever writes locks the rows that matter. Nobody waits for ever: see ``PATIENCE``.
 """
 
 from __future__ import annotations
@@ -10,19 +10,26 @@ import os
 import sqlite3
 import threading
 import time
+import warnings
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
 
-from paretopick.errors import InvalidInput, MissingFile, StorageFailed
+from paretopick.errors import InvalidInput, MissingFile, OutcomeUnknown, StorageFailed, UnsafeStorage
+from paretopick.storage.addresses import Address, file_address, password_in_file, read_address
+from paretopick.storage.files import error_code, network_file_system, remedy, wait_for_lock
 
 PATIENCE = 60.0
-"""Seconds to wait while others write."""
+"""Seconds after which whoever waits for a database gives up and says so: for a lock that others hold, for a server that accepts
+no connection, for an answer that does not come. So every call answers in about that time, whatever happens to the network."""
+
+LOOK = 1.0
+"""Seconds after which whoever waits for the lock of an SQLite file looks at who holds it."""
 
 
 class Taken(StorageFailed):
@@ -33,18 +40,19 @@ class Database(ABC):
     """A database with SQLAlchemy: transactions that read or write, and errors that say what to do.
 
     Args:
-        url: of the database.
+        address: of the database.
     """
 
-    def __init__(self, url: sql.URL) -> None:
-        self.shown = url.render_as_string(hide_password=True)
+    def __init__(self, address: Address) -> None:
+        self.shown = address.shown
         """The URL without its password."""
-        self._engine = self._new_engine(url)
+        self._address = address
+        self._engine = self._new_engine(address)
         self._pid = os.getpid()
         weakref.finalize(self, self._engine.dispose)
 
     @abstractmethod
-    def _new_engine(self, url: sql.URL) -> sql.Engine:
+    def _new_engine(self, address: Address) -> sql.Engine:
         """Connects to nothing yet."""
 
     @abstractmethod
@@ -53,18 +61,18 @@ class Database(ABC):
 
     @abstractmethod
     def lock_layout(self, connection: sql.Connection) -> None:
-        """Waits until nobody else is changing the tables themselves."""
+        """Waits until nobody else is changing the tables themselves; that may then take as long as it takes."""
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """A transaction that sees one state of the database."""
-        with self._transaction(self._for_reading) as connection:
+        with self._transaction(self._for_reading, nullcontext()) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sql.Connection]:
         """A transaction whose changes are stored at its end, all or none."""
-        with self._transaction(self._for_writing) as connection:
+        with self._transaction(self._for_writing, self._in_turn()) as connection:
             yield connection
 
     def close(self) -> None:
@@ -76,20 +84,39 @@ class Database(ABC):
     _for_writing: dict[str, Any]
 
     @contextmanager
-    def _transaction(self, options: dict[str, Any]) -> Iterator[sql.Connection]:
+    def _transaction(self, options: dict[str, Any], turn: AbstractContextManager[Any]) -> Iterator[sql.Connection]:
         if self._pid != os.getpid():  # connections must not be used on both sides of a fork
             self._engine.dispose(close=False)
             self._pid = os.getpid()
             self._forked()
+        committing = False
         try:
-            with self._in_turn(), self._engine.connect().execution_options(**options) as connection, connection.begin():
+            with turn, self._engine.connect().execution_options(**options) as connection, connection.begin():
                 yield connection
-        except (sql.exc.DBAPIError, sql.exc.TimeoutError) as problem:
-            error = Taken if isinstance(problem, sql.exc.IntegrityError) else StorageFailed
-            raise error(_explained(self.shown, getattr(problem, "orig", None) or problem)) from problem
+                committing = options is self._for_writing
+        except (sql.exc.DBAPIError, sql.exc.TimeoutError, sqlite3.Error) as problem:
+            said = self._said(problem)
+            if committing and getattr(problem, "connection_invalidated", False):
+                error: type[StorageFailed] = OutcomeUnknown
+                remedy = "whether the change was stored is not known: it is there as a whole, or not at all"
+            else:
+                error = Taken if isinstance(problem, sql.exc.IntegrityError) else StorageFailed
+                remedy = self._remedy(getattr(problem, "orig", None) or problem)
+            # Whatever would show a secret in a traceback is left out of it.
+            cause = problem if self._address.without_secrets(str(problem)) == str(problem) else None
+            raise error(f"the database {self.shown} cannot be used: {said}; {remedy}.") from cause
 
-    def _in_turn(self) -> Any:
-        """Within a process, who uses the database when."""
+    def _said(self, problem: BaseException) -> str:
+        """What the database said, in one line."""
+        said = " ".join(str(getattr(problem, "orig", None) or problem).split()).rstrip(".")
+        return self._address.without_secrets(said)
+
+    def _remedy(self, problem: BaseException) -> str:
+        """What to do about it."""
+        return "nothing was half-written, so simply try again when it is back"
+
+    def _in_turn(self) -> AbstractContextManager[Any]:
+        """Within a process, who writes when."""
         return nullcontext()
 
     def _forked(self) -> None:  # noqa: B027 -- most databases have nothing to mend
@@ -100,7 +127,7 @@ class SQLite(Database):
     """An SQLite file.
 
     Args:
-        url: of the file.
+        address: of the file.
         shared: whether many processes read and write it all the time: readers then never wait for writers, nothing that was
             stored is lost with the power, and connections stay open. If not, a connection lives as long as its transaction, and
             nobody has to close anything.
@@ -109,21 +136,21 @@ class SQLite(Database):
     _for_reading = {"begin": "BEGIN"}  # noqa: RUF012 -- never changed
     _for_writing = {"begin": "BEGIN IMMEDIATE"}  # noqa: RUF012
 
-    def __init__(self, url: sql.URL, *, shared: bool = True) -> None:
+    def __init__(self, address: Address, *, shared: bool = True) -> None:
         self._shared = shared
-        # Within a process all queue here, which is fairer and faster than waiting for the file to be unlocked.
+        # Within a process those who write queue here, which is fairer and faster than waiting for the file to be unlocked.
         self._turn = threading.RLock()
-        super().__init__(url)
+        super().__init__(address)
 
-    def _new_engine(self, url: sql.URL) -> sql.Engine:
-        pool = {} if self._shared else {"poolclass": sql.NullPool}
-        try:  # threads may hand a connection on, since only one uses it at a time
-            engine = sql.create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False}, **pool)
-            engine.dialect.create_connect_args(url)
-        except sql.exc.ArgumentError:
-            raise InvalidInput(f"storage '{url}' has too few slashes; write sqlite:///{url.host or 'file.db'}.") from None
-        sql.event.listen(engine, "connect", _prepare_shared if self._shared else _prepare)
-        sql.event.listen(engine, "begin", _begin)
+    def _new_engine(self, address: Address) -> sql.Engine:
+        pool: dict[str, Any] = {"max_overflow": -1} if self._shared else {"poolclass": sql.NullPool}
+        # Threads may hand a connection on, since only one uses it at a time.
+        settings = {"timeout": min(LOOK, PATIENCE), "check_same_thread": False}
+        engine = sql.create_engine(address.url, connect_args=settings, **pool)
+        path = address.path or ""
+        prepare = _prepare_shared if self._shared else _prepare
+        sql.event.listen(engine, "connect", lambda connection, _: prepare(connection, path))
+        sql.event.listen(engine, "begin", lambda connection: _begin(connection, path))
         return engine
 
     def now(self, connection: sql.Connection) -> float:
@@ -133,8 +160,19 @@ class SQLite(Database):
     def lock_layout(self, connection: sql.Connection) -> None:
         """Whoever writes has the file to himself already."""
 
-    def _in_turn(self) -> Any:
-        return self._turn
+    def _remedy(self, problem: BaseException) -> str:
+        return remedy(problem, self._address.path or "") or super()._remedy(problem)
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        if not self._turn.acquire(timeout=PATIENCE):
+            raise StorageFailed(
+                f"another thread of this process has been writing to {self.shown} for {PATIENCE:g} s; nothing was written."
+            )
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _forked(self) -> None:
         self._turn = threading.RLock()
@@ -146,14 +184,34 @@ class PostgreSQL(Database):
     _for_reading = {"isolation_level": "REPEATABLE READ"}  # noqa: RUF012 -- never changed
     _for_writing = {"isolation_level": "READ COMMITTED"}  # noqa: RUF012
 
-    def _new_engine(self, url: sql.URL) -> sql.Engine:
+    def _new_engine(self, address: Address) -> sql.Engine:
         try:
-            engine = sql.create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+            from paretopick.storage import networks
         except ModuleNotFoundError as missing:
             raise InvalidInput(
-                f"{url.drivername} needs the package {missing.name}; install it with: pip install 'paretopick[postgresql]'"
+                f"PostgreSQL needs the package {missing.name}; install it with: pip install 'paretopick[postgresql]'"
             ) from None
-        sql.event.listen(engine, "connect", _limit_waiting)
+        try:
+            engine = sql.create_engine(address.url, pool_timeout=PATIENCE)
+            networks.check_settings({**engine.dialect.create_connect_args(address.url)[1], **address.secrets})
+        except (sql.exc.ArgumentError, networks.BadSetting) as problem:
+            said = address.without_secrets(" ".join(str(problem).split()))
+            raise InvalidInput(f"storage {address.shown!r} cannot be used: {said}.") from None
+        secrets = dict(address.secrets)
+
+        def connect(_: Any, __: Any, ___: Any, settings: dict[str, Any]) -> networks.PatientConnection:
+            given = settings | secrets
+            if "password" not in given and (password := password_in_file()) is not None:
+                given["password"] = password
+            return networks.connect(PATIENCE, networks.timeouts(PATIENCE) | given)
+
+        def check_out(connection: networks.PatientConnection, _: Any, __: Any) -> None:
+            if networks.is_dead(connection):
+                raise sql.exc.DisconnectionError  # it is replaced by a new one, before anything was sent
+            connection.patience = PATIENCE
+
+        sql.event.listen(engine, "do_connect", connect)
+        sql.event.listen(engine, "checkout", check_out)
         return engine
 
     def now(self, connection: sql.Connection) -> float:
@@ -163,6 +221,9 @@ class PostgreSQL(Database):
     def lock_layout(self, connection: sql.Connection) -> None:
         """Waits for a lock that all of us take before they change tables."""
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7066, 1)")  # any two numbers, the same for everybody
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        driver: Any = connection.connection.driver_connection
+        driver.patience = None
 
 
 _CLOCK = sql.select(sql.extract("epoch", sql.func.clock_timestamp()))
@@ -175,80 +236,76 @@ def open_database(address: str | os.PathLike[str], *, new: bool = True) -> Datab
         address: ``sqlite:///file.db``, ``postgresql://user@host/database``, or a path.
         new: whether an SQLite file is made if it is not there.
     """
-    url = _parsed(os.fspath(address))
-    if url.get_backend_name() != "sqlite":
-        return PostgreSQL(url)
-    if not new and url.database and not os.path.exists(url.database):
+    found = read_address(os.fspath(address))
+    if found.path is None:
+        return PostgreSQL(found)
+    if not new and not os.path.exists(found.path):
         raise MissingFile(
-            f"there is no database {url.database}; check the storage and the working folder, or create a study first."
+            f"there is no database {found.path}; check the storage and the working folder, or create a study first."
         )
-    return SQLite(url)
+    if kind := network_file_system(found.path):
+        warnings.warn(
+            f"{found.path} is on a network file system ({kind}), where locks of SQLite may fail, and a study be damaged if "
+            "several machines use it; keep it on a local disk, or use PostgreSQL for several machines.",
+            UnsafeStorage,
+            stacklevel=2,
+        )
+    return SQLite(found)
 
 
 def sqlite_file(path: Path) -> SQLite:
     """Returns an SQLite file that few processes write now and then; nobody has to close it."""
-    return SQLite(_file_url(str(path)), shared=False)
-
-
-def _parsed(text: str) -> sql.URL:
-    """The URL of a database, from one or from the path of a file."""
-    if "://" not in text:
-        return _file_url(text)
-    try:
-        parsed = sql.make_url(text)
-    except sql.exc.ArgumentError:
-        raise InvalidInput("the storage is not the address of a database; write for instance sqlite:///file.db.") from None
-    if parsed.drivername in ("postgresql", "postgres"):
-        return parsed.set(drivername="postgresql+psycopg")
-    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        shown = parsed.render_as_string(hide_password=True)
-        raise InvalidInput(f"storage {shown!r} is a {parsed.get_backend_name()} database; sqlite and postgresql are supported.")
-    return parsed
-
-
-def _file_url(path: str) -> sql.URL:
-    return sql.URL.create("sqlite", database=path)
+    return SQLite(file_address(str(path)), shared=False)
 
 
 # What listens to an engine must not hold the database: whoever lets go of that lets go of its connections.
 
 
-def _prepare(connection: Any, _: Any) -> None:
+def _prepare(connection: Any, _: str) -> None:
     connection.isolation_level = None  # transactions are begun by us
+    _be_patient(connection)
 
 
-def _prepare_shared(connection: Any, record: Any) -> None:
-    _prepare(connection, record)
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")  # what was told survives a loss of power
+def _be_patient(connection: Any) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+
+
+def _prepare_shared(connection: Any, path: str) -> None:
+    connection.isolation_level = None
+
+    def set_up() -> Any:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # what was told survives a loss of power
+        return connection.execute("PRAGMA journal_mode").fetchone()[0]
+
     patience = time.monotonic() + PATIENCE
-    while connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
+    while wait_for_lock(set_up, path, PATIENCE) == "delete":
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             break
-        except sqlite3.OperationalError:  # somebody else is doing the same, for which SQLite does not wait
-            if time.monotonic() > patience:
+        except sqlite3.OperationalError as problem:
+            if error_code(problem) == sqlite3.SQLITE_READONLY:  # then others do not write beside us either
+                break
+            if error_code(problem) != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
                 raise
-            time.sleep(0.01)
+            time.sleep(0.01)  # somebody else is doing the same, for which SQLite does not wait
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # then readers and writers wait for each other
+        _be_patient(connection)
 
 
-def _begin(connection: sql.Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options()["begin"])
+def _begin(connection: sql.Connection, path: str) -> None:
+    """Begins a transaction, and takes its lock at once: whatever is waited for is waited for here."""
+    begin = connection.get_execution_options()["begin"]
+    driver: Any = connection.connection.driver_connection
 
+    def act() -> None:
+        if not driver.in_transaction:
+            driver.execute(begin)
+        if begin == "BEGIN":
+            driver.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
-def _limit_waiting(connection: Any, _: Any) -> None:
-    """Nobody waits for ever: for a row that is locked, or for a client that stopped in the middle of a transaction."""
-    with connection.cursor() as cursor:
-        for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
-            cursor.execute(f"SET {setting} = {int(1000 * PATIENCE)}")
-    connection.commit()
-
-
-def _explained(shown: str, problem: BaseException) -> str:
-    """What the database said, and what to do about it."""
-    said = " ".join(str(problem).split()).rstrip(".")
-    if "not a database" in said or "unable to open" in said:
-        remedy = "check the name of the file, and that its folder is there"
-    else:
-        remedy = "nothing was half-written, so simply try again when it is back"
-    return f"the database {shown} cannot be used: {said}; {remedy}."
+    try:
+        wait_for_lock(act, path, PATIENCE)
+    except BaseException:
+        driver.rollback()
+        raise

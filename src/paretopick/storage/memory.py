@@ -7,15 +7,17 @@ as it was, and a transaction that fails, by Ctrl-C even, has done nothing.
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paretopick.errors import StorageFailed
-from paretopick.events import Event, Lease
-from paretopick.storage.contract import GONE, StoredStudy, check_study
+from paretopick.events import Checkpoint, Event, Lease, Outstanding, Place
+from paretopick.storage.contract import PAGE, StoredStudy, check_study, gone
 
 
 class _Moment(NamedTuple):
@@ -24,7 +26,7 @@ class _Moment(NamedTuple):
     n_events: int = 0
     next_number: int = 1
     leases: Mapping[int, Lease] = {}
-    checkpoint: str | None = None
+    checkpoint: Checkpoint | None = None
 
 
 class _Kept:
@@ -35,8 +37,8 @@ class _Kept:
         self.turn = threading.Lock()
         self.log: list[Event] = []
         """All events; those beyond ``now.n_events`` were never published."""
-        self.places: dict[int, tuple[int, ...]] = {}
-        """By number of a measurement, where its events are in the log."""
+        self.places: dict[int | str, tuple[int, ...]] = {}
+        """By number of a measurement, by digest and by request, where their events are in the log."""
         self.now = _Moment()
 
 
@@ -61,7 +63,7 @@ class MemoryStorage:
             if name in self.names():
                 return None
             self._created += 1
-            row = StoredStudy(self._created, name, _as_json(definition), time.time())
+            row = StoredStudy(self._created, secrets.token_hex(16), name, _as_json(definition), time.time())
             self._studies[row.id] = _Kept(row)
             return _copied_row(row)
 
@@ -78,25 +80,26 @@ class MemoryStorage:
         self._studies.pop(self.find(name).id, None)
 
     @contextmanager
-    def reading(self, study_id: int) -> Iterator[MemoryTransaction]:
+    def reading(self, study: StoredStudy, *, after: int | None = None) -> Iterator[MemoryTransaction]:
         """A transaction that sees one state of a study."""
-        yield MemoryTransaction(self._kept(study_id))
+        yield MemoryTransaction(self._kept(study))
 
     @contextmanager
-    def writing(self, study_id: int) -> Iterator[MemoryTransaction]:
+    def writing(self, study: StoredStudy, *, after: int | None = None) -> Iterator[MemoryTransaction]:
         """A transaction that nobody else can write to the study beside."""
-        with self._kept(study_id).turn:
-            transaction = MemoryTransaction(self._kept(study_id))
+        with self._kept(study).turn:
+            transaction = MemoryTransaction(self._kept(study))
             yield transaction
             transaction.publish()
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
-    def _kept(self, study_id: int) -> _Kept:
-        if study_id not in self._studies:
-            raise StorageFailed(GONE)
-        return self._studies[study_id]
+    def _kept(self, study: StoredStudy) -> _Kept:
+        kept = self._studies.get(study.id)
+        if kept is None or kept.row.token != study.token:
+            raise gone(study)
+        return kept
 
 
 class MemoryTransaction:
@@ -108,43 +111,83 @@ class MemoryTransaction:
         self.n_events, self.next_number, self._leases, self._checkpoint = self._before
         self._changes: dict[int, Lease] | None = None
         """The leases, if this has changed any."""
-        self.now = time.time()
+        self.now = _BEGAN + time.monotonic()
         self.appended: list[Event] = []
-        self._by_number: dict[int, list[Event]] = {}
-        """Those of them that are about a measurement."""
+        self._by_key: dict[int | str, list[Event]] = {}
+        """Those of them, by what they are looked up with."""
 
-    def events(self, *, after: int = 0, number: int | None = None, kind: str | None = None) -> list[Event]:
+    def events(self, *, after: int = 0, limit: int | None = None) -> list[Event]:
         """Returns events in their order, as copies that may be changed."""
-        if number is None:
-            found = self._kept.log[after : self._before.n_events] + self.appended[max(after - self._before.n_events, 0) :]
-        else:
-            found = [event for event in self._events_of(number) if event.position > after]
-        return [_copied(event) for event in found if kind is None or event.kind == kind]
+        end = self.n_events if limit is None else min(after + limit, self.n_events)
+        before = self._before.n_events
+        found = self._kept.log[after : min(end, before)] + self.appended[max(after - before, 0) : max(end - before, 0)]
+        return list(map(_copied, found))
+
+    @property
+    def start(self) -> Place:
+        """Before the first event."""
+        return Place(0, "")
+
+    @property
+    def end(self) -> Place:
+        """After the last event."""
+        return Place(self.n_events, "")
+
+    def follow(self, place: Place) -> tuple[list[Event], Place]:
+        """Returns the next events after a place in the log, and the place that they lead to: nobody else can change this log."""
+        found = self.events(after=place.position, limit=PAGE)
+        return found, Place(place.position + len(found), "")
+
+    def history(self, number: int) -> list[Event]:
+        """Returns the events of one measurement."""
+        return list(map(_copied, self._events_at(number)))
+
+    def requested(self, request: str) -> list[Event]:
+        """Returns the events of one request that are not about a measurement."""
+        return list(map(_copied, self._events_at(f"request {request}")))
+
+    def alike(self, digests: Collection[str]) -> list[Event]:
+        """Returns the events that have one of some digests."""
+        return [_copied(event) for digest in digests for event in self._events_at(digest)]
 
     def append(self, new: Iterable[Event]) -> None:
         """Adds events to the log, at their positions and with the time."""
         for event in new:
             number = event.number
-            if event.kind == "told" and number is not None and any(other.kind == "told" for other in self._events_of(number)):
+            if event.kind == "told" and number is not None and any(other.kind == "told" for other in self._events_at(number)):
                 raise StorageFailed(f"measurement {number} is told twice, and must be unique.")
             self.n_events += 1
             added = _copied(event, position=self.n_events, at=self.now)
             self.appended.append(added)
-            if number is not None:
-                self._by_number.setdefault(number, []).append(added)
+            for key in _keys(added):
+                self._by_key.setdefault(key, []).append(added)
 
     def new_numbers(self, n: int) -> range:
         """Returns numbers for new measurements, which nobody else gets."""
         first, self.next_number = self.next_number, self.next_number + n
         return range(first, self.next_number)
 
-    def leases(self) -> list[Lease]:
-        """Returns what is out, by number."""
-        return [self._leases[number] for number in sorted(self._leases)]
+    def leases(self, worker: str | None = None) -> list[Lease]:
+        """Returns what is out, with everybody or with one worker, by number."""
+        found = [self._leases[number] for number in sorted(self._leases)]
+        return found if worker is None else [lease for lease in found if lease.worker == worker]
 
     def lease(self, number: int) -> Lease | None:
         """Returns one that is out."""
         return self._leases.get(number)
+
+    def outstanding(self, worker: str, n: int) -> Outstanding:
+        """Returns what is out and not withdrawn, as far as somebody who asks for more has to know."""
+        out = [lease for lease in self.leases() if not lease.withdrawn]
+        mine = [lease for lease in out if lease.worker == worker]
+        over = [(lease.expires, lease) for lease in out if lease.worker != worker and lease.expires is not None]
+        ended = [lease for expires, lease in sorted(over) if expires <= self.now]
+        return Outstanding(mine[:n], ended[:n], dict(Counter(lease.arm for lease in out)))
+
+    def newest(self, arm: int, n: int) -> list[int]:
+        """Returns the numbers of the last of an option that are out."""
+        out = [number for number, lease in self._leases.items() if lease.arm == arm and not lease.withdrawn]
+        return sorted(out, reverse=True)[:n]
 
     def hand_out(self, new: Iterable[Lease]) -> None:
         """Keeps leases on new numbers."""
@@ -167,21 +210,21 @@ class MemoryTransaction:
         for number in numbers:
             mine.pop(number, None)
 
-    def checkpoint(self) -> Mapping[str, Any] | None:
+    def checkpoint(self) -> Checkpoint | None:
         """Returns the state that was kept last."""
-        return None if self._checkpoint is None else json.loads(self._checkpoint)
+        return None if self._checkpoint is None else self._checkpoint._replace(state=_as_json(self._checkpoint.state))
 
-    def keep_checkpoint(self, state: Mapping[str, Any]) -> None:
-        """Keeps the state that follows from the events so far."""
-        self._checkpoint = json.dumps(state)
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Keeps the state that follows from the events up to a place."""
+        self._checkpoint = checkpoint._replace(state=_as_json(checkpoint.state))
 
     def publish(self) -> None:
         """Lets everybody see what this has done."""
         kept, before = self._kept, self._before.n_events
         kept.log[before:] = self.appended
-        for number, events in self._by_number.items():
-            places = [place for place in kept.places.get(number, ()) if place < before]
-            kept.places[number] = (*places, *(event.position - 1 for event in events))
+        for key, events in self._by_key.items():
+            places = [place for place in kept.places.get(key, ()) if place < before]
+            kept.places[key] = (*places, *(event.position - 1 for event in events))
         kept.now = _Moment(self.n_events, self.next_number, self._leases, self._checkpoint)
 
     def _own_leases(self) -> dict[int, Lease]:
@@ -190,11 +233,22 @@ class MemoryTransaction:
             self._leases = self._changes = dict(self._leases)
         return self._changes
 
-    def _events_of(self, number: int) -> list[Event]:
-        """Events of a measurement. Places may be those of a transaction that was interrupted: they are not believed."""
+    def _events_at(self, key: int | str) -> list[Event]:
+        """Events by a number, digest or request. Places may be those of a transaction that was interrupted: they are checked."""
         log, end = self._kept.log, self._before.n_events
-        found = [log[place] for place in self._kept.places.get(number, ()) if place < end]
-        return [event for event in found if event.number == number] + self._by_number.get(number, [])
+        found = [log[place] for place in self._kept.places.get(key, ()) if place < end]
+        return [event for event in found if key in _keys(event)] + self._by_key.get(key, [])
+
+
+_BEGAN = time.time() - time.monotonic()
+"""Added to a clock that never goes back."""
+
+
+def _keys(event: Event) -> list[int | str]:
+    """By what an event is looked up."""
+    if event.number is None:
+        return [key for key in (event.digest, event.request and f"request {event.request}") if key]
+    return [event.number] if event.digest is None else [event.number, event.digest]
 
 
 def _copied_row(row: StoredStudy) -> StoredStudy:

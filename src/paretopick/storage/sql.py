@@ -1,118 +1,101 @@
-"""Studies in a database, SQLite or PostgreSQL: a table of studies, one of events, one of leases, one of checkpoints.
+"""Studies in a database, SQLite or PostgreSQL.
 
-Layouts are changed by the migrations in ``storage/migrations``, which run when a database is opened.
+A transaction reads what it needs in as few waits as it can, collects what it writes, and sends that with its commit: on
+PostgreSQL an ask and a tell are three round trips each.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import threading
+import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sql
 
-from paretopick.errors import InvalidInput, StorageFailed
-from paretopick.events import Event, Lease
-from paretopick.storage.contract import GONE, StoredStudy, check_study
+from paretopick.errors import LogDamaged, OutcomeUnknown
+from paretopick.events import Checkpoint, Event, Lease, Outstanding, Place
+from paretopick.storage.chain import FIELDS, first_link, links, next_link
+from paretopick.storage.contract import PAGE, StoredStudy, broken, check_study, gone, went_back
 from paretopick.storage.dialects import Database, Taken, open_database
+from paretopick.storage.schema import bring_up_to_date, checkpoints, events, leases, studies
+from paretopick.storage.statements import Rows, Statement, run
 
-LAYOUT = "0001"
-"""The newest migration: the layout that this version reads and writes."""
+BACKWARDS = 1.0
+"""Seconds by which a clock may go back without anybody minding."""
 
-MIGRATIONS = Path(__file__).parent / "migrations"
-VERSION_TABLE = "paretopick_version"
-
-_migrating = threading.Lock()
-metadata = sql.MetaData()
-_json = sql.JSON(none_as_null=True)
-
-studies = sql.Table(
-    "paretopick_studies",
-    metadata,
-    sql.Column("id", sql.Integer, primary_key=True),
-    sql.Column("name", sql.Text, nullable=False, unique=True),
-    sql.Column("definition", _json, nullable=False),
-    sql.Column("created", sql.Double, nullable=False),
-    sql.Column("n_events", sql.Integer, nullable=False),
-    sql.Column("next_number", sql.Integer, nullable=False),
-)
-
-
-def _study_id() -> sql.Column[int]:
-    return sql.Column("study_id", sql.Integer, sql.ForeignKey("paretopick_studies.id", ondelete="CASCADE"), primary_key=True)
-
-
-events = sql.Table(
-    "paretopick_events",
-    metadata,
-    _study_id(),
-    sql.Column("position", sql.Integer, primary_key=True),
-    sql.Column("kind", sql.String(16), nullable=False),
-    sql.Column("number", sql.Integer),
-    sql.Column("arm", sql.Integer),
-    sql.Column("round", sql.Integer),
-    sql.Column("measured", _json),
-    sql.Column("details", _json),
-    sql.Column("worker", sql.Text),
-    sql.Column("at", sql.Double, nullable=False),
-)
-"""Appended, never changed; positions are 1 to ``n_events``."""
-
-leases = sql.Table(
-    "paretopick_leases",
-    metadata,
-    _study_id(),
-    sql.Column("number", sql.Integer, primary_key=True),
-    sql.Column("arm", sql.Integer, nullable=False),
-    sql.Column("round", sql.Integer, nullable=False),
-    sql.Column("worker", sql.Text, nullable=False),
-    sql.Column("expires", sql.Double),
-    sql.Column("withdrawn", sql.Boolean, nullable=False),
-)
-"""Measurements that are out with a worker. One that is withdrawn is no longer waited for, but welcome."""
-
-checkpoints = sql.Table(
-    "paretopick_checkpoints",
-    metadata,
-    _study_id(),
-    sql.Column("state", _json, nullable=False),
-)
-"""What follows from the events up to some position, so that opening a long study need not replay them all; can be deleted."""
-
-sql.Index("paretopick_events_number", events.c.study_id, events.c.number)
-sql.Index(
-    "paretopick_told_once",
-    events.c.study_id,
-    events.c.number,
-    unique=True,
-    sqlite_where=events.c.kind == "told",
-    postgresql_where=events.c.kind == "told",
-)
-
-
-# Statements are put together once: SQLAlchemy takes longer for that than SQLite for carrying them out.
+# Statements are put together once: SQLAlchemy takes longer for that than a database for carrying them out.
 _STUDY = sql.bindparam("study", type_=sql.Integer)
 _NUMBER = sql.bindparam("a_number", type_=sql.Integer)
-_NUMBERS: sql.BindParameter[Any] = sql.bindparam("numbers", expanding=True)
-_EVENTS = sql.select(*(events.c[field] for field in Event._fields)).where(events.c.study_id == _STUDY).order_by(events.c.position)
-_EVENTS_AFTER = _EVENTS.where(events.c.position > sql.bindparam("after", type_=sql.Integer))
-_LEASES = sql.select(*(leases.c[field] for field in Lease._fields)).where(leases.c.study_id == _STUDY).order_by(leases.c.number)
-_LEASE = _LEASES.where(leases.c.number == _NUMBER)
-_DROP_LEASE = sql.delete(leases).where(leases.c.study_id == _STUDY, leases.c.number == _NUMBER)
-_DROP_LEASES = sql.delete(leases).where(leases.c.study_id == _STUDY, leases.c.number.in_(_NUMBERS))
-_CHANGE_LEASES = sql.update(leases).where(leases.c.study_id == _STUDY, leases.c.number.in_(_NUMBERS))
-_COUNTERS = sql.select(studies.c.n_events, studies.c.next_number).where(studies.c.id == _STUDY)
+_WORKER = sql.bindparam("a_worker", type_=sql.Text)
+_NOW = sql.bindparam("now", type_=sql.Double)
+_MOST = sql.bindparam("most", type_=sql.Integer)
+
+_COUNTERS = sql.select(studies.c.n_events, studies.c.head, studies.c.next_number, studies.c.clock).where(
+    studies.c.id == _STUDY, studies.c.token == sql.bindparam("token", type_=sql.Text)
+)
 _COUNTERS_LOCKED = _COUNTERS.with_for_update()
 _SET_COUNTERS = (
     sql.update(studies)
     .where(studies.c.id == _STUDY)
-    .values(n_events=sql.bindparam("n_events"), next_number=sql.bindparam("next_number"))
+    .values(
+        n_events=sql.bindparam("n", type_=sql.Integer),
+        head=sql.bindparam("last", type_=sql.Text),
+        next_number=sql.bindparam("next", type_=sql.Integer),
+        clock=_NOW,
+    )
 )
-_CHECKPOINT = sql.select(checkpoints.c.state).where(checkpoints.c.study_id == _STUDY)
+_CLOCK = sql.select(sql.extract("epoch", sql.func.clock_timestamp()).cast(sql.Double))
+
+_LINKED = sql.select(*(events.c[field] for field in FIELDS), events.c.hash).where(events.c.study_id == _STUDY)
+_AFTER = _LINKED.where(events.c.position > sql.bindparam("after", type_=sql.Integer)).order_by(events.c.position).limit(_MOST)
+_HISTORY = _LINKED.where(events.c.number == _NUMBER).order_by(events.c.position)
+_REQUESTED = _LINKED.where(events.c.number.is_(None), events.c.request == sql.bindparam("a_request", type_=sql.Text)).order_by(
+    events.c.position
+)
+_ALIKE = _LINKED.where(events.c.digest == sql.bindparam("a_digest", type_=sql.Text)).order_by(events.c.position)
+_HASH = sql.select(events.c.hash).where(
+    events.c.study_id == _STUDY, events.c.position == sql.bindparam("at_position", type_=sql.Integer)
+)
+_INSERT_EVENTS = sql.insert(events)
+
+_LEASES = sql.select(*(leases.c[field] for field in Lease._fields)).where(leases.c.study_id == _STUDY).order_by(leases.c.number)
+_LEASES_OF = _LEASES.where(leases.c.worker == _WORKER)
+_LEASE = _LEASES.where(leases.c.number == _NUMBER)
+_WAITED_FOR = leases.c.withdrawn == sql.false()
+_MINE = _LEASES_OF.where(_WAITED_FOR).limit(_MOST)
+_OVER = (
+    _LEASES.where(_WAITED_FOR, leases.c.worker != _WORKER, leases.c.expires <= _NOW)
+    .order_by(None)
+    .order_by(leases.c.expires, leases.c.number)
+    .limit(_MOST)
+)
+_BY_ARM = sql.select(leases.c.arm, sql.func.count()).where(leases.c.study_id == _STUDY, _WAITED_FOR).group_by(leases.c.arm)
+_NEWEST = (
+    sql.select(leases.c.number)
+    .where(leases.c.study_id == _STUDY, _WAITED_FOR, leases.c.arm == sql.bindparam("an_arm", type_=sql.Integer))
+    .order_by(leases.c.number.desc())
+    .limit(_MOST)
+)
+_INSERT_LEASES = sql.insert(leases)
+_THIS_LEASE = (leases.c.study_id == _STUDY, leases.c.number == _NUMBER)
+_DROP_LEASE = sql.delete(leases).where(*_THIS_LEASE)
+_CHANGE_LEASE = {
+    field: sql.update(leases).where(*_THIS_LEASE).values({field: sql.bindparam("changed", type_=leases.c[field].type)})
+    for field in ("worker", "expires", "withdrawn")
+}
+_SHIFT_LEASES = (
+    sql.update(leases).where(leases.c.study_id == _STUDY).values(expires=leases.c.expires - sql.bindparam("by", type_=sql.Double))
+)
+
+_CHECKPOINT = sql.select(checkpoints.c.position, checkpoints.c.head, checkpoints.c.state, checkpoints.c.hash).where(
+    checkpoints.c.study_id == _STUDY
+)
+_DROP_CHECKPOINT = sql.delete(checkpoints).where(checkpoints.c.study_id == _STUDY)
+_INSERT_CHECKPOINT = sql.insert(checkpoints)
 
 
 class SQLStorage:
@@ -124,188 +107,308 @@ class SQLStorage:
     """
 
     def __init__(self, address: str | os.PathLike[str], *, new: bool = True) -> None:
-        self._database = open_database(address, new=new)
-        self.shown = self._database.shown
+        self.database = open_database(address, new=new)
+        self.shown = self.database.shown
         """The URL without its password."""
         try:
-            _bring_up_to_date(self._database)
+            bring_up_to_date(self.database)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """Closes the connections; they are opened again when needed."""
-        self._database.close()
+        self.database.close()
 
     def names(self) -> list[str]:
         """Returns the names of all studies, sorted."""
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             return sorted(connection.execute(sql.select(studies.c.name)).scalars())
 
     def create(self, name: str, definition: Mapping[str, Any]) -> StoredStudy | None:
         """Keeps a new study; None if the name is taken."""
-        created = time.time()
-        row = {"name": name, "definition": definition, "created": created, "n_events": 0, "next_number": 1}
+        text = json.dumps(definition)
+        row = {"token": secrets.token_hex(16), "name": name, "definition": text, "created": time.time()}
+        row |= {"n_events": 0, "head": first_link(text), "next_number": 1, "clock": 0.0}
         try:
-            with self._database.writing() as connection:
-                key = connection.execute(sql.insert(studies).values(row).returning(studies.c.id)).scalar_one()
-        except Taken:
-            return None
-        return StoredStudy(key, name, definition, created)
+            self._insert(row)
+        except OutcomeUnknown:  # if it was stored after all, it has our token
+            self._insert(row)
+        found = self._find(name)
+        return found if found is not None and found.token == row["token"] else None
+
+    def _insert(self, row: Mapping[str, Any]) -> None:
+        with contextlib.suppress(Taken), self.database.writing() as connection:
+            connection.execute(sql.insert(studies).values(row))
 
     def find(self, name: str) -> StoredStudy:
         """Returns a study by name."""
-        with self._database.reading() as connection:
-            query = sql.select(*(studies.c[field] for field in StoredStudy._fields)).where(studies.c.name == name)
-            found = connection.execute(query).one_or_none()
+        found = self._find(name)
         if found is not None:
-            return StoredStudy(*found)
+            return found
         check_study(name, self.names(), self.shown)
         return self.find(name)  # it has just been created
+
+    def _find(self, name: str) -> StoredStudy | None:
+        with self.database.reading() as connection:
+            query = sql.select(*(studies.c[field] for field in StoredStudy._fields)).where(studies.c.name == name)
+            found = connection.execute(query).one_or_none()
+        return None if found is None else read_study(tuple(found))
 
     def delete(self, name: str) -> None:
         """Removes a study with all that belongs to it."""
         study = self.find(name)
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
+            SQLTransaction(self.database, connection, study, locked=True)  # as all who write: they would wait for each other else
             for table in (checkpoints, leases, events):
                 connection.execute(sql.delete(table).where(table.c.study_id == study.id))
             connection.execute(sql.delete(studies).where(studies.c.id == study.id))
 
     @contextlib.contextmanager
-    def reading(self, study_id: int) -> Iterator[SQLTransaction]:
+    def reading(self, study: StoredStudy, *, after: int | None = None) -> Iterator[SQLTransaction]:
         """A transaction that sees one state of a study and waits for nobody."""
-        with self._database.reading() as connection:
-            yield SQLTransaction(self._database, connection, study_id, _COUNTERS)
+        with self.database.reading() as connection:
+            yield SQLTransaction(self.database, connection, study, locked=False, after=after)
 
     @contextlib.contextmanager
-    def writing(self, study_id: int) -> Iterator[SQLTransaction]:
+    def writing(self, study: StoredStudy, *, after: int | None = None) -> Iterator[SQLTransaction]:
         """A transaction that nobody else can write to the study beside: on PostgreSQL its row is locked."""
-        with self._database.writing() as connection:
-            transaction = SQLTransaction(self._database, connection, study_id, _COUNTERS_LOCKED)
+        with self.database.writing() as connection:
+            transaction = SQLTransaction(self.database, connection, study, locked=True, after=after)
             yield transaction
-            transaction.flush()
+            transaction.commit()
 
 
 class SQLTransaction:
     """What can be read of a study, and written if it is locked, at one moment."""
 
-    def __init__(self, database: Database, connection: sql.Connection, study_id: int, counters: sql.Select[Any]) -> None:
-        self._connection = connection
-        self._study = {"study": study_id}
-        found = connection.execute(counters, self._study).one_or_none()
-        if found is None:
-            raise StorageFailed(GONE)
-        self.n_events, self.next_number = self._stored = tuple(found)
+    def __init__(
+        self, database: Database, connection: sql.Connection, study: StoredStudy, *, locked: bool, after: int | None = None
+    ) -> None:
+        self._database, self._connection, self._study = database, connection, study
+        self._key = {"study": study.id}
+        self._pending: list[Statement] = []
+        """What is to be written, with the next wait or at the end."""
+        self._fetched: tuple[int, Rows] | None = None
+        """A position, and what is stored after it."""
         self.appended: list[Event] = []
         """Events that this transaction has added so far."""
-        self.now = database.now(connection)
+        wanted = [Statement(_COUNTERS_LOCKED if locked else _COUNTERS, self._key | {"token": study.token})]
+        if connection.dialect.name == "postgresql":
+            wanted.append(Statement(_CLOCK, {}))  # the clocks of workers may differ
+        if after is not None:
+            wanted.append(Statement(_AFTER, self._key | {"after": after, "most": PAGE}))
+        counters, *rest = run(connection, wanted)
+        if not counters:
+            raise gone(study)
+        self.n_events, self._head, self.next_number, self._clock = counters[0]
+        self._stored = self.n_events, self.next_number
+        if after is not None:
+            self._fetched = after, rest.pop()
+        self.now = float(rest[0][0][0]) if rest else time.time()
         """After the lock was waited for."""
+        if self.now < self._clock - BACKWARDS:
+            self._clock_went_back(locked)
 
-    def events(self, *, after: int = 0, number: int | None = None, kind: str | None = None) -> list[Event]:
-        """Returns events in their order: those after a position, of one measurement, of one kind."""
-        query = _EVENTS_AFTER
-        if number is not None:
-            query = query.where(events.c.number == number)
-        if kind is not None:
-            query = query.where(events.c.kind == kind)
-        return list(map(Event._make, self._connection.execute(query, self._study | {"after": after})))
+    def _clock_went_back(self, locked: bool) -> None:
+        """Whatever is out keeps the time that it had left when the clock was last looked at."""
+        if locked:
+            self._pending.append(Statement(_SHIFT_LEASES, self._key | {"by": self._clock - self.now}))
+        else:
+            self.now = self._clock
+
+    def events(self, *, after: int = 0, limit: int | None = None) -> list[Event]:
+        """Returns events in their order: those after a position, at most so many."""
+        most = self.n_events if limit is None else limit
+        return self._read(self._rows_after(after, most))
+
+    def _rows_after(self, after: int, most: int) -> Rows:
+        if self._fetched is not None and (self._fetched[0], most) == (after, PAGE) and not self.appended:
+            return self._fetched[1]
+        return self._ask(Statement(_AFTER, self._key | {"after": after, "most": most}))
+
+    @property
+    def start(self) -> Place:
+        """Before the first event: known by what the study is about."""
+        query = sql.select(studies.c.definition).where(studies.c.id == self._study.id)
+        return Place(0, first_link(self._connection.execute(query).scalar_one()))
+
+    @property
+    def end(self) -> Place:
+        """After the last event, those that this transaction has added included."""
+        return Place(self.n_events, self._head)
+
+    def follow(self, place: Place) -> tuple[list[Event], Place]:
+        """Returns the next events after a place in the log, checked, and the place that they lead to."""
+        if place.position > self.n_events:
+            raise went_back(self._study, place.position, self.n_events)
+        if place.position == self.n_events:
+            if place.head != self._head:
+                raise broken(self._study, self.n_events)
+            return [], place
+        rows = self._rows_after(place.position, PAGE)
+        expected = place.position
+        for row, link in zip(rows, links(place.head, (row[:-1] for row in rows)), strict=True):
+            expected += 1
+            if row[0] != expected or row[-1] != link:
+                raise broken(self._study, expected)
+        reached = Place(expected, rows[-1][-1] if rows else place.head)
+        if expected < self.n_events and len(rows) < PAGE:
+            raise broken(self._study, expected + 1, "is missing")
+        if expected == self.n_events and reached.head != self._head:
+            raise broken(self._study, expected)
+        return self._read(rows), reached
+
+    def history(self, number: int) -> list[Event]:
+        """Returns the events of one measurement."""
+        return self._read(self._ask(Statement(_HISTORY, self._key | {"a_number": number})))
+
+    def requested(self, request: str) -> list[Event]:
+        """Returns the events of one request that are not about a measurement."""
+        return self._read(self._ask(Statement(_REQUESTED, self._key | {"a_request": request})))
+
+    def alike(self, digests: Collection[str]) -> list[Event]:
+        """Returns the events that have one of some digests."""
+        found = self._ask_all([Statement(_ALIKE, self._key | {"a_digest": digest}) for digest in digests])
+        return self._read([row for rows in found for row in rows])
 
     def append(self, new: Iterable[Event]) -> None:
         """Adds events to the log, at their positions and with the time."""
-        added = [event._replace(position=self.n_events + i, at=self.now) for i, event in enumerate(new, start=1)]
-        if added:
-            self._connection.execute(sql.insert(events), self._rows(added))
-            self.n_events += len(added)
-            self.appended += added
+        rows = []
+        for event in new:
+            self.n_events += 1
+            added = event._replace(position=self.n_events, at=self.now)
+            row = _row(added)
+            self._head = next_link(self._head, row)
+            rows.append(self._belonging(dict(zip(FIELDS, row, strict=True)) | {"hash": self._head}))
+            self.appended.append(added)
+        if rows:
+            self._pending.append(Statement(_INSERT_EVENTS, rows))
 
     def new_numbers(self, n: int) -> range:
         """Returns numbers for new measurements, which nobody else gets."""
         first, self.next_number = self.next_number, self.next_number + n
         return range(first, self.next_number)
 
-    def leases(self) -> list[Lease]:
-        """Returns what is out, by number."""
-        return list(map(Lease._make, self._connection.execute(_LEASES, self._study)))
+    def leases(self, worker: str | None = None) -> list[Lease]:
+        """Returns what is out, with everybody or with one worker, by number."""
+        if worker is None:
+            return _leases(self._ask(Statement(_LEASES, self._key)))
+        return _leases(self._ask(Statement(_LEASES_OF, self._key | {"a_worker": worker})))
 
     def lease(self, number: int) -> Lease | None:
         """Returns one that is out."""
-        found = self._connection.execute(_LEASE, self._study | {"a_number": number}).one_or_none()
-        return None if found is None else Lease._make(found)
+        found = _leases(self._ask(Statement(_LEASE, self._key | {"a_number": number})))
+        return found[0] if found else None
+
+    def outstanding(self, worker: str, n: int) -> Outstanding:
+        """Returns what is out and not withdrawn, as far as somebody who asks for more has to know."""
+        values = self._key | {"a_worker": worker, "most": n, "now": self.now}
+        mine, over, by_arm = self._ask_all([Statement(text, values) for text in (_MINE, _OVER, _BY_ARM)])
+        return Outstanding(_leases(mine), _leases(over), dict(by_arm))
+
+    def newest(self, arm: int, n: int) -> list[int]:
+        """Returns the numbers of the last of an option that are out."""
+        return [number for (number,) in self._ask(Statement(_NEWEST, self._key | {"an_arm": arm, "most": n}))]
 
     def hand_out(self, new: Iterable[Lease]) -> None:
         """Keeps leases on new numbers."""
-        if rows := self._rows(new):
-            self._connection.execute(sql.insert(leases), rows)
+        if rows := [self._belonging(lease._asdict()) for lease in new]:
+            self._pending.append(Statement(_INSERT_LEASES, rows))
 
     def change_leases(self, numbers: Iterable[int], **fields: Any) -> None:
         """Gives leases another worker, end or state."""
-        for some in _parts(numbers):
-            self._connection.execute(_CHANGE_LEASES.values(fields), self._study | {"numbers": some})
+        numbers = list(numbers)
+        for field, value in fields.items():
+            if numbers:
+                rows = [self._key | {"a_number": number, "changed": value} for number in numbers]
+                self._pending.append(Statement(_CHANGE_LEASE[field], rows))
 
     def drop_leases(self, numbers: Iterable[int]) -> None:
         """Forgets leases."""
-        for some in _parts(numbers):
-            if len(some) == 1:
-                self._connection.execute(_DROP_LEASE, self._study | {"a_number": some[0]})
-            else:
-                self._connection.execute(_DROP_LEASES, self._study | {"numbers": some})
+        if rows := [self._key | {"a_number": number} for number in numbers]:
+            self._pending.append(Statement(_DROP_LEASE, rows))
 
-    def checkpoint(self) -> Mapping[str, Any] | None:
-        """Returns the state that was kept last."""
-        return self._connection.execute(_CHECKPOINT, self._study).scalar_one_or_none()
+    def checkpoint(self) -> Checkpoint | None:
+        """Returns the state that was kept last, None if there is none that fits the log."""
+        found = self._ask(Statement(_CHECKPOINT, self._key))
+        if not found:
+            return None
+        position, head, state, digest = found[0]
+        if digest != next_link(head, [position, state]):
+            return None
+        there = self._ask(Statement(_HASH, self._key | {"at_position": position}))
+        if there != [(head,)]:
+            return None
+        return Checkpoint(Place(position, head), json.loads(state))
 
-    def keep_checkpoint(self, state: Mapping[str, Any]) -> None:
-        """Keeps the state that follows from the events so far, instead of an older one."""
-        self._connection.execute(sql.delete(checkpoints).where(checkpoints.c.study_id == _STUDY), self._study)
-        self._connection.execute(sql.insert(checkpoints).values(study_id=self._study["study"], state=state))
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Keeps the state that follows from the events up to a place, instead of an older one."""
+        (position, head), state = checkpoint.place, json.dumps(checkpoint.state)
+        row = {"position": position, "head": head, "state": state, "hash": next_link(head, [position, state])}
+        self._pending += [Statement(_DROP_CHECKPOINT, self._key), Statement(_INSERT_CHECKPOINT, self._belonging(row))]
 
-    def flush(self) -> None:
-        """Writes the counters of the study."""
-        if (self.n_events, self.next_number) != self._stored:
-            counters = {"n_events": self.n_events, "next_number": self.next_number}
-            self._connection.execute(_SET_COUNTERS, self._study | counters)
+    def commit(self) -> None:
+        """Stores all that was written; afterwards nothing can be read or written here."""
+        if self._pending or self.n_events != self._stored[0] or self.next_number != self._stored[1]:
+            counters = {"n": self.n_events, "last": self._head, "next": self.next_number, "now": self.now}
+            self._pending.append(Statement(_SET_COUNTERS, self._key | counters))
+        _commit(self._database, self._connection, self._pending)
 
-    def _rows(self, records: Iterable[Event | Lease]) -> list[dict[str, Any]]:
-        return [{"study_id": self._study["study"], **record._asdict()} for record in records]
+    def _ask(self, statement: Statement) -> Rows:
+        return self._ask_all([statement])[0]
 
+    def _ask_all(self, statements: Sequence[Statement]) -> list[Rows]:
+        """What the database answers, with all that was written so far."""
+        first, self._pending = self._pending, []
+        return run(self._connection, [*first, *statements])[len(first) :]
 
-def _parts(numbers: Iterable[int]) -> Iterator[list[int]]:
-    """Numbers in parts that a statement can hold."""
-    rest = list(numbers)
-    while rest:
-        yield rest[:500]
-        rest = rest[500:]
+    def _belonging(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {"study_id": self._study.id, **row}
 
-
-def _bring_up_to_date(database: Database) -> None:
-    """Makes the tables, or changes those of an older version."""
-    with database.reading() as connection:
-        found = layout(connection)
-    if found == LAYOUT:
-        return
-    # Alembic keeps what it works on in a place that all threads share.
-    with _migrating, database.writing() as connection:
-        database.lock_layout(connection)
-        _migrate(connection, database.shown)
-
-
-def layout(connection: sql.Connection) -> str | None:
-    """Returns the migration that a database is at, None if it never held a study."""
-    if not sql.inspect(connection).has_table(VERSION_TABLE):
-        return None
-    return connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()
+    def _read(self, rows: Rows) -> list[Event]:
+        return [read_event(self._study, row) for row in rows]
 
 
-def _migrate(connection: sql.Connection, shown: str) -> None:
-    """Runs the migrations that are missing; the caller holds the lock."""
-    from alembic import command  # only for a database that is new or old
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
+def _commit(database: Database, connection: sql.Connection, pending: Sequence[Statement] = ()) -> None:
+    """Stores what a transaction has done, with what is left to be done."""
+    try:
+        run(connection, pending, commit=True)
+    except sql.exc.DBAPIError as problem:
+        if problem.connection_invalidated:
+            raise OutcomeUnknown(
+                f"the database {database.shown} did not answer when a change was to be stored, so nobody knows whether it was; "
+                "it is there as a whole, or not at all."
+            ) from problem
+        raise
 
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    found = layout(connection)
-    if found is not None and found not in {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}:
-        raise InvalidInput(f"{shown} was written by a newer version of paretopick (layout {found}); install that one.")
-    command.upgrade(config, "head")
+
+def read_study(row: tuple[Any, ...]) -> StoredStudy:
+    """A study from its row."""
+    found = StoredStudy(*row)
+    try:
+        return found._replace(definition=json.loads(row[3]))
+    except ValueError:
+        raise LogDamaged(f"the definition of study {found.name!r} is damaged, it is not JSON; restore a backup.") from None
+
+
+def read_event(study: StoredStudy, row: tuple[Any, ...]) -> Event:
+    """An event from its row."""
+    position, kind, number, arm, round_, measured, details, worker, at, request, digest, _ = row
+    try:
+        values = None if measured is None else json.loads(measured)
+        more = None if details is None else json.loads(details)
+    except ValueError:
+        raise broken(study, position, "has contents that are not JSON") from None
+    return Event(position, kind, number, arm, round_, values, more, worker, at, request, digest)
+
+
+def _row(event: Event) -> tuple[Any, ...]:
+    """What is stored of an event, in the order of the chain."""
+    measured = None if event.measured is None else json.dumps(list(event.measured))
+    details = None if event.details is None else json.dumps(event.details)
+    return (*event[:5], measured, details, *event[7:])
+
+
+def _leases(rows: Rows) -> list[Lease]:
+    return [Lease(*row)._replace(withdrawn=bool(row[-1])) for row in rows]

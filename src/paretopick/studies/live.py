@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
-from paretopick.errors import InvalidInput
-from paretopick.events import Event
-from paretopick.storage import Storage, Transaction
+from paretopick._arrays import check_name
+from paretopick.errors import InvalidInput, LogDamaged, OutcomeUnknown, StorageFailed, StudyGone
+from paretopick.events import Checkpoint, Event, Place
+from paretopick.storage import Storage, StoredStudy, Transaction
 from paretopick.studies.definition import Definition
 from paretopick.studies.rules import Rules
-from paretopick.studies.state import ReplayNeeded, State
+from paretopick.studies.state import State
 
 CHECKPOINT_EVERY = 1000
 """Events after which the state is kept anew, so that opening a study need not replay more."""
+
+FEW_EVENTS = 2000
+"""As many as may be caught up with while others wait to write."""
+
+Outcome = TypeVar("Outcome")
 
 
 class LiveState:
@@ -22,77 +30,114 @@ class LiveState:
 
     Args:
         storage: in which the study is.
-        study_id: by which the storage knows it.
+        study: as the storage knows it.
         definition: of the study.
     """
 
-    def __init__(self, storage: Storage, study_id: int, definition: Definition) -> None:
+    def __init__(self, storage: Storage, study: StoredStudy, definition: Definition) -> None:
         self.storage = storage
-        self.study_id = study_id
+        self.study = study
         self.state = State(definition)
         """What followed from the log when it was looked at last."""
+        self._place = Place(0, "")
+        """How far that is."""
         self._turn = threading.RLock()
         self._checkpoint = 0
         """Position of the last event in the last checkpoint."""
         self._torn = True
         """Whether the state is unknown: at first, and when applying events was interrupted."""
-        self._all_events = False
-        """Whether it has to be found from the first event on, since a checkpoint does not say enough."""
 
     @contextmanager
     def reading(self) -> Iterator[tuple[State, Transaction]]:
         """The state with what everybody has done so far, and a transaction that reads; no other thread changes it meanwhile."""
-        with self._turn, self.storage.reading(self.study_id) as transaction:
+        with self._turn, self.storage.reading(self.study, after=self._after) as transaction:
             self._catch_up(transaction)
             yield self.state, transaction
 
-    @contextmanager
-    def writing(self) -> Iterator[Rules]:
-        """A transaction that knows what everybody has done so far; what it appends is applied when it is stored.
+    def change(self, act: Callable[[Rules], Outcome], request: str | None = None) -> Outcome:
+        """Does something with the study that is stored whole or not at all, and returns what came out.
 
-        If the database fails at the very end, nobody knows whether it was stored: whoever reads next will see.
+        If the database does not say whether it was stored, this is found out, or raises ``OutcomeUnknown`` with the request.
+
+        Args:
+            act: what is done, by the rules.
+            request: an id of the caller: if it was used before, nothing is done, and what came out then is returned.
         """
         with self._turn:
-            with self.storage.writing(self.study_id) as transaction:
-                self._catch_up(transaction)
-                if self.state.position - self._checkpoint >= CHECKPOINT_EVERY:
-                    transaction.keep_checkpoint(self.state.to_dict())
-                    self._checkpoint = self.state.position
-                yield Rules(self.state, transaction)
-            if transaction.appended:
-                self._apply(transaction.appended)
+            again = request is not None
+            mine = secrets.token_hex(8) if request is None else check_name(request, "request")
+            try:
+                return self._change(act, mine, again)
+            except OutcomeUnknown as unknown:
+                try:
+                    return self._change(act, mine, again=True)
+                except (StudyGone, LogDamaged):
+                    raise
+                except StorageFailed:
+                    raise OutcomeUnknown(
+                        f"{unknown} Make the call again with request={mine!r}: it counts once.", mine
+                    ) from unknown
+
+    def _change(self, act: Callable[[Rules], Outcome], request: str, again: bool) -> Outcome:
+        while True:
+            if self._torn:
+                with self.reading():  # however long that takes, nobody waits for it
+                    pass
+            with self.storage.writing(self.study, after=self._after) as transaction:
+                if transaction.n_events - self._place.position <= FEW_EVENTS:
+                    self._catch_up(transaction)
+                    if kept := self._place.position - self._checkpoint >= CHECKPOINT_EVERY:
+                        transaction.keep_checkpoint(Checkpoint(self._place, self.state.to_dict()))
+                    rules = Rules(self.state, transaction, request, again=again)
+                    outcome = act(rules)
+                    break
+            with self.reading():
+                pass
+        if kept:
+            self._checkpoint = self._place.position
+        self._apply(transaction.appended, transaction.end)
+        return outcome
 
     def keep_checkpoint(self) -> None:
         """After many events at once: whoever opens the study next need not replay them."""
-        if self.state.position - self._checkpoint >= CHECKPOINT_EVERY:
-            with self.writing():
-                pass
+        with self.reading():
+            pass
+        if self._place.position - self._checkpoint >= CHECKPOINT_EVERY:
+            self.change(lambda _: None)
+
+    @property
+    def _after(self) -> int | None:
+        """The position after which events will be asked for, None if a checkpoint will be asked for first."""
+        return None if self._torn else self._place.position
 
     def _catch_up(self, transaction: Transaction) -> None:
+        """Takes in what was added to the log; one that does not fit what was seen of it is refused, now and later."""
         if self._torn:
-            self.state = self._restored(transaction)
-            self._checkpoint = self.state.position
-            self._torn = False
-        if transaction.n_events > self.state.position:
-            self._apply(transaction.events(after=self.state.position))
-            if self._torn:  # a checkpoint was not enough
-                self._catch_up(transaction)
+            self._place = self._restore(transaction)
+        while True:
+            events, place = transaction.follow(self._place)
+            self._apply(events, place)
+            if place.position >= transaction.n_events:
+                break
 
-    def _restored(self, transaction: Transaction) -> State:
-        """What a checkpoint says, if it can be read and is enough; else a state at the start."""
-        definition = self.state.definition
-        saved = None if self._all_events else transaction.checkpoint()
-        try:
-            return State.from_dict(definition, saved) if saved else State(definition)
-        except (InvalidInput, LookupError, TypeError, ValueError):
-            return State(definition)
-
-    def _apply(self, events: Sequence[Event]) -> None:
-        """Applies events that are stored; afterwards the state may be torn, and is mended by whoever looks next."""
+    def _apply(self, events: Sequence[Event], place: Place) -> None:
+        """Applies events that are stored; if that is interrupted, the state is torn, and mended by whoever looks next."""
         self._torn = True
-        try:
-            self.state.apply(events)
-        except ReplayNeeded:
-            self._all_events = True
-            return
-        self._torn = False
+        self.state.apply(events)
+        self._place, self._torn = place, False
+
+    def _restore(self, transaction: Transaction) -> Place:
+        """Goes back to the checkpoint, if it can be read; else to the start."""
+        definition = self.state.definition
+        kept = transaction.checkpoint()
+        if kept is not None:
+            try:
+                self.state = State.from_dict(definition, kept.state)
+            except (InvalidInput, LookupError, TypeError, ValueError):
+                kept = None
+        if kept is None or self.state.position != kept.place.position:
+            self.state = State(definition)
+            self._checkpoint = 0
+            return transaction.start
+        self._checkpoint = kept.place.position
+        return kept.place

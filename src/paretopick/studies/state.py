@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections import deque
+import copy
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray
-from paretopick.errors import NotReady
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_integer
+from paretopick.errors import InvalidInput, LogDamaged, NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event
 from paretopick.policies import restore_policy
 from paretopick.policies.base import STATE_FORMAT
 from paretopick.studies.definition import Definition
+from paretopick.studies.kept import Kept, Numbers
+from paretopick.studies.sums import Sums
 
-FORMAT = [2, STATE_FORMAT]
+FORMAT = [3, STATE_FORMAT]
 """Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
 
 
 FEW = 8
 """Up to so many measurements are applied one by one."""
-
-
-class ReplayNeeded(Exception):
-    """A measurement is taken back, and those that are left are not known, since the state was read from a checkpoint."""
 
 
 class State:
@@ -35,7 +36,8 @@ class State:
     A measurement that arrives when its option is not due is kept: it was made before the study, or by a worker whose place others
     have filled. As soon as the option is due it counts, without anybody measuring again.
 
-    Applied one by one or many at once, the same events give the same state, bit for bit.
+    Applied one by one or many at once, from the first one on or from a checkpoint, the same events give the same state, bit for
+    bit. Measurements themselves are not kept, only their exact sums: one that is taken back leaves what would be without it.
     """
 
     def __init__(self, definition: Definition) -> None:
@@ -49,23 +51,14 @@ class State:
         self.retired: dict[int, str] = {}
         """Options that were taken out, and why."""
         shape = len(definition.options), len(definition.metrics)
-        self._counts: IntArray = np.zeros(shape[0], dtype=np.int64)
-        """How many measurements of each option are in the sums: those that count, and those about to."""
-        self._first: FloatArray = np.zeros(shape)
-        """The first value of each option, from which the others are counted: variances then lose no digits."""
-        self._sums: FloatArray = np.zeros(shape)
-        self._products: FloatArray = np.zeros((*shape, shape[1]))
-        """Sums of products of those differences, of every metric with every other."""
-        self._binary: BoolArray = np.ones(shape, dtype=np.bool_)
-        """Whether all values of an option in a metric were 0 or 1."""
-        self._kept: dict[int, deque[tuple[int, list[float]]]] = {}
-        """By option: numbers and values that wait until the option is due. Options that are due have nothing here."""
-        self._late: set[int] = set()
+        self._sums = Sums(*shape)
+        """Of the measurements that count, and of those about to."""
+        self._kept = Kept(*shape)
+        """Measurements whose options are not due."""
+        self._late = Numbers()
         """Measurements that came to count in the open round and were not asked for in it."""
         self._late_in = 0
         """That round."""
-        self._rows: list[dict[int, Sequence[float]]] | None = [{} for _ in definition.options]
-        """By option: number and values of every measurement that counts; None after a checkpoint, which leaves them out."""
         self._rescale()
 
     @property
@@ -82,13 +75,14 @@ class State:
     @property
     def kept(self) -> int:
         """Measurements that do not count, because nobody asked for them yet."""
-        return sum(map(len, self._kept.values()))
+        return len(self._kept)
 
     def exact_value(self, arm: int, metric: int) -> float | None:
         """Returns what an exact metric of an option is, None before it was told."""
-        if self._counts[arm]:
-            return float(self._first[arm, metric])
-        return self._kept[arm][0][1][metric] if self._kept.get(arm) else None
+        if self._sums.counts[arm]:
+            return self._sums.mean(arm, metric)
+        first = self._kept.first(arm)
+        return None if first is None else first[metric]
 
     @property
     def present(self) -> list[int]:
@@ -108,29 +102,26 @@ class State:
 
         Where all values are equal it is exactly that value.
         """
-        counts = self._counts[:, None]
-        return np.where(counts > 0, self._first + self._sums / np.maximum(counts, 1), np.nan)
+        return self._sums.means()
 
     def variances(self) -> FloatArray:
         """Returns the sample variance of every option and metric, NaN with fewer than two measurements."""
-        freedom = self._counts[:, None] - 1
-        return np.where(freedom > 0, self._deviations() / np.maximum(freedom, 1), np.nan)
+        freedom = self._sums.counts[:, None] - 1
+        return np.where(freedom > 0, self._sums.squares() / np.maximum(freedom, 1), np.nan)
 
     def noise(self) -> FloatArray:
         """Returns the standard deviation of each metric, pooled over the options; NaN without repeats."""
-        freedom = int(np.maximum(self._counts - 1, 0).sum())
-        return np.sqrt(self._deviations().sum(axis=0) / freedom) if freedom else np.full(self._sums.shape[1], np.nan)
+        freedom = int(np.maximum(self._sums.counts - 1, 0).sum())
+        return np.sqrt(self._sums.squares().sum(axis=0) / freedom) if freedom else np.full(len(self.definition.metrics), np.nan)
 
     def estimates(self, arms: Sequence[int]) -> Estimates:
         """Returns what is known about the means of some options; raises ``NotReady`` if that is too little."""
         chosen = np.array(arms, dtype=np.int64)
-        counts, sums = self._counts[chosen], self._sums[chosen]
-        products = self._products[chosen] - sums[:, :, None] * sums[:, None, :] / np.maximum(counts, 1)[:, None, None]
         return estimate(
-            counts,
-            self.means()[chosen],
-            products,
-            binary=np.asarray(self._binary[chosen].all(axis=0)),
+            self._sums.counts[chosen],
+            self._sums.means()[chosen],
+            self._sums.products(arms),
+            binary=self._sums.binary(arms),
             exact=np.array(self.definition.is_exact),
             signs=self.definition.signs,
         )
@@ -161,32 +152,27 @@ class State:
 
     def _told_at_once(self, events: Sequence[Event], due: IntArray) -> None:
         """Measurements after which the open round may be full, and not before."""
-        arms = np.array([event.arm for event in events], dtype=np.int64)
+        told = [self._measured(event) for event in events]
+        arms = np.array([arm for _, arm, _ in told], dtype=np.int64)
         fits = _fits(arms, due)
-        for event, fit in zip(events, fits.tolist(), strict=True):
-            self._note_or_keep(event, fits=fit)
+        for event, (number, arm, values), fit in zip(events, told, fits.tolist(), strict=True):
+            if not fit:
+                self._kept.keep(arm, number, values)
+            elif event.round != self.policy.round:
+                self._mark_late([number])
         if fits.any():
-            values = np.array([event.measured for event in events], dtype=np.float64)[fits]
-            self._tally(arms[fits], values)
-            if fits.sum() == due.sum():
-                self._rescale()
-            self.policy.tell(arms[fits], values * self.definition.signs)
+            self._count_many(arms[fits], np.array([values for *_, values in told], dtype=np.float64)[fits], due)
         self._use_kept()
 
     def _told_one(self, event: Event) -> None:
-        arm = _known(event.arm)
-        if self._note_or_keep(event, fits=bool(self.policy.due[arm])):
-            self._count(arm, event.measured or ())
-        self._use_kept()
-
-    def _note_or_keep(self, event: Event, *, fits: bool) -> bool:
-        """A measurement is about to count, or waits until its option is due."""
-        number, arm, values = _known(event.number), _known(event.arm), event.measured or ()
-        if fits:
-            self._note(number, arm, values, asked_in=event.round)
+        number, arm, values = self._measured(event)
+        if self.policy.due[arm]:
+            if event.round != self.policy.round:
+                self._mark_late([number])
+            self._count(arm, values)
         else:
-            self._kept.setdefault(arm, deque()).append((number, list(values)))
-        return fits
+            self._kept.keep(arm, number, values)
+        self._use_kept()
 
     def _other(self, event: Event) -> None:
         """Whatever is not a measurement. Before anything that may close a round, the scale is brought up to date."""
@@ -194,94 +180,97 @@ class State:
             case "failed":
                 self.failed += 1
             case "voided":
-                self._void(_known(event.number), _known(event.arm), event.measured or (), event.round)
+                self._void(event)
             case "retired":
-                self.retired[_known(event.arm)] = str((event.details or {})["why"])
+                arm = self._arm(event)
+                self.retired[arm] = str(_detail(event, "why"))
                 self._rescale()
-                self.policy.retire(_known(event.arm))
+                self.policy.retire(arm)
             case "extended":
                 self._rescale()
-                self.policy.extend((event.details or {})["budget"])
+                self.policy.extend(_detail(event, "budget"))
+            case "imported" | "released":
+                pass
+            case _:
+                raise LogDamaged(
+                    f"event {event.position} of the log is of the kind {event.kind!r}, which is not known here; a later version "
+                    "of paretopick may have written it, otherwise the log is damaged."
+                )
         self._use_kept()
 
-    def _void(self, number: int, arm: int, values: Sequence[float], asked_in: int | None) -> None:
-        for kept in self._kept.get(arm, ()):
-            if kept[0] == number:
-                self._kept[arm].remove(kept)
-                self._kept = {arm: queue for arm, queue in self._kept.items() if queue}
-                return
-        if self._rows is None:
-            raise ReplayNeeded
-        open_round = self.policy.round
-        counted_now = asked_in == open_round or (number in self._late and self._late_in == open_round)
-        again = counted_now and not self.policy.done and arm not in self.retired
-        del self._rows[arm][number]
-        rest = np.array(list(self._rows[arm].values())).reshape(-1, len(values))
-        self._counts[arm] = 0
-        self._first[arm] = self._sums[arm] = 0.0
-        self._products[arm], self._binary[arm] = 0.0, True
-        self._tally(np.full(len(rest), arm), rest)
+    def _void(self, event: Event) -> None:
+        """Takes a measurement out of the sums, which then are what they would be without it."""
+        number, arm, values = self._measured(event)
+        if self._kept.drop(arm, number):
+            return
+        if not self._sums.counts[arm]:
+            raise LogDamaged(f"event {event.position} of the log takes back a measurement of an option that has none.")
+        this_round = event.round == self.policy.round
+        if self._late.discard(number):
+            this_round |= self._late_in == self.policy.round
+        again = this_round and not self.policy.done and arm not in self.retired
+        self._sums.remove(arm, values)
         self._rescale()
         signs = self.definition.signs
-        sums = np.zeros((1, len(values)))
-        np.add.at(sums, np.zeros(len(rest), dtype=np.int64), rest * signs)
-        self.policy.take_back(arm, np.array(values) * signs, due=again, sums=sums[0])
+        self.policy.take_back(arm, np.array(values) * signs, due=again, sums=self._signed_totals([arm])[0])
         if not again:
             self.voided.append(number)
 
-    def _note(self, number: int, arm: int, values: Sequence[float], *, asked_in: int | None) -> None:
-        """A measurement is about to count: what a void will want to know."""
-        if self._rows is not None:
-            self._rows[arm][number] = values
-        if asked_in != self.policy.round:
-            if self._late_in != self.policy.round:
-                self._late, self._late_in = set(), self.policy.round
-            self._late.add(number)
+    def _mark_late(self, numbers: Sequence[int]) -> None:
+        """Measurements are about to count in a round that did not ask for them; taken back in it, they are due again."""
+        if self._late_in != self.policy.round:
+            self._late, self._late_in = Numbers(), self.policy.round
+        self._late.add(numbers)
 
     def _use_kept(self) -> None:
-        """Lets measurements count that were kept and whose options have become due."""
-        while self._kept and (arms := sorted(arm for arm in self._kept if self.policy.due[arm])):
-            number, values = self._kept[arms[0]].popleft()
-            if not self._kept[arms[0]]:
-                del self._kept[arms[0]]
-            self._note(number, arms[0], values, asked_in=None)
-            self._count(arms[0], values)
+        """Lets measurements count that waited and whose options have become due."""
+        while self._kept and (free := np.minimum(due := self.policy.due, self._kept.counts)).any():
+            taken = [self._kept.take(arm, int(free[arm])) for arm in np.flatnonzero(free).tolist()]
+            self._mark_late([number for numbers, _ in taken for number in numbers])
+            self._count_many(np.repeat(np.arange(len(free)), free), np.concatenate([rows for _, rows in taken]), due)
 
     def _count(self, arm: int, values: Sequence[float]) -> None:
-        """Tells the policy a measurement of an option that is due."""
-        row = np.array(values)
-        self._tally_one(arm, row)
+        """Tells the policy a measurement of an option that is due: what ``_count_many`` does, for one."""
+        self._sums.add(arm, values)
         if self.policy.due.sum() == 1:
             self._rescale()
-        self.policy.tell([arm], [row * self.definition.signs])
+        self.policy.tell([arm], [np.array(values) * self.definition.signs], sums=self._signed_totals([arm]))
 
-    def _tally_one(self, arm: int, row: FloatArray) -> None:
-        """What ``_tally`` does, for one measurement: the same bits."""
-        if self._counts[arm] == 0:
-            self._first[arm] = row
-            self._sums[arm] = self._products[arm] = 0.0
-        difference = row - self._first[arm]
-        self._sums[arm] += difference
-        self._products[arm] += difference[:, None] * difference
-        self._binary[arm] &= (row == 0.0) | (row == 1.0)
-        self._counts[arm] += 1
+    def _count_many(self, arms: IntArray, values: FloatArray, due: IntArray) -> None:
+        """Tells the policy measurements of options that are due."""
+        self._sums.add_many(arms, values)
+        if len(arms) == due.sum():
+            self._rescale()
+        found, places = np.unique(arms, return_inverse=True)
+        self.policy.tell(arms, values * self.definition.signs, sums=self._signed_totals(found.tolist())[places])
 
-    def _tally(self, arms: IntArray, values: FloatArray) -> None:
-        """Adds measurements to the sums from which variances come."""
-        found, places = np.unique(arms, return_index=True)
-        new = self._counts[found] == 0
-        self._first[found[new]] = values[places[new]]
-        self._sums[found[new]] = self._products[found[new]] = 0.0
-        differences = values - self._first[arms]
-        np.add.at(self._sums, arms, differences)  # one by one in the order told, as when they come one by one
-        np.add.at(self._products, arms, differences[:, :, None] * differences[:, None, :])
-        np.logical_and.at(self._binary, arms, (values == 0.0) | (values == 1.0))
-        np.add.at(self._counts, arms, 1)
+    def _signed_totals(self, arms: Sequence[int]) -> FloatArray:
+        """The sums of some options as the policy has them: larger is better."""
+        return self._sums.totals(arms) * self.definition.signs + 0.0  # not -0.0
 
-    def _deviations(self) -> FloatArray:
-        """Sums of squares about the mean of every option."""
-        squares = np.diagonal(self._products, axis1=1, axis2=2)
-        return np.maximum(squares - self._sums**2 / np.maximum(self._counts, 1)[:, None], 0.0)
+    def _arm(self, event: Event) -> int:
+        """The option of an event, which has one."""
+        if event.arm is None or not 0 <= event.arm < len(self.definition.options):
+            raise LogDamaged(
+                f"event {event.position} of the log ({event.kind}) is about option {event.arm}; "
+                f"expected a number below {len(self.definition.options)}."
+            )
+        return event.arm
+
+    def _measured(self, event: Event) -> tuple[int, int, Sequence[float]]:
+        """Number, option and values of an event about a measurement."""
+        arm, values = self._arm(event), event.measured
+        if (
+            event.number is None
+            or values is None
+            or len(values) != len(self.definition.metrics)
+            or not all(map(isfinite, values))
+        ):
+            raise LogDamaged(
+                f"event {event.position} of the log ({event.kind}) is measurement {event.number} with the values {values}; "
+                f"expected a number and {len(self.definition.metrics)} finite values."
+            )
+        return event.number, arm, values
 
     def widths(self) -> FloatArray:
         """Returns what metrics are divided by, 0 where they are exact."""
@@ -290,8 +279,8 @@ class State:
         return np.array([metric.divisor(float(unit)) for metric, unit in zip(metrics, units, strict=True)])
 
     def copy(self) -> State:
-        """Returns an equal state, which goes its own way; it cannot take back what was told before."""
-        return State.from_dict(self.definition, self.to_dict())
+        """Returns an equal state, which goes its own way."""
+        return copy.deepcopy(self, {id(self.definition): self.definition})
 
     def _rescale(self) -> None:
         """Tells the policy what to divide metrics by."""
@@ -307,8 +296,8 @@ class State:
         widths = self.noise()
         if (widths > 0).all():
             return widths
-        counts = self._counts
-        told = (self._first + self._sums / np.maximum(counts, 1)[:, None])[counts > 0]
+        counts = self._sums.counts
+        told = self._sums.means()[counts > 0]
         for metric in np.flatnonzero(~(widths > 0)):
             levels = np.unique(told[:, metric])
             if len(levels) < 2:
@@ -323,41 +312,67 @@ class State:
         """Returns the state as JSON values, from which ``State.from_dict`` goes on."""
         return {
             "format": FORMAT,
+            "study": _fingerprint(self.definition),
             "position": self.position,
             "policy": self.policy.to_dict(),
             "failed": self.failed,
-            "voided": self.voided,
+            "voided": list(self.voided),
             "retired": [[arm, why] for arm, why in self.retired.items()],
-            "counts": self._counts.tolist(),
-            "first": self._first.tolist(),
-            "sums": self._sums.tolist(),
-            "products": self._products.tolist(),
-            "binary": self._binary.tolist(),
-            "kept": [[arm, list(kept)] for arm, kept in self._kept.items()],
-            "late": [self._late_in, sorted(self._late)],
+            "sums": self._sums.to_list(),
+            "kept": self._kept.to_list(),
+            "late": [self._late_in, self._late.to_list()],
         }
 
     @classmethod
     def from_dict(cls, definition: Definition, saved: Mapping[str, Any]) -> State:
         """Returns the state that ``to_dict`` described; one at the start, if another version of the package described it.
 
-        The measurements themselves are not in the description: a void needs them, and raises ``ReplayNeeded`` without.
+        Refuses with ``InvalidInput`` what is damaged, or cannot be the state of such a study.
         """
         state = cls(definition)
-        if saved["format"] != FORMAT:
-            return state
-        state.position, state.failed, state.voided = saved["position"], saved["failed"], list(saved["voided"])
-        state.policy = restore_policy(saved["policy"])
-        state.retired = dict(saved["retired"])
-        shape = state._sums.shape
-        state._counts = np.array(saved["counts"], dtype=np.int64).reshape(shape[0])
-        state._first, state._sums = (np.array(saved[key], dtype=np.float64).reshape(shape) for key in ("first", "sums"))
-        state._products = np.array(saved["products"], dtype=np.float64).reshape(state._products.shape)
-        state._binary = np.array(saved["binary"], dtype=np.bool_).reshape(shape)
-        state._kept = {arm: deque((number, values) for number, values in kept) for arm, kept in saved["kept"]}
-        state._late_in, state._late = saved["late"][0], set(saved["late"][1])
-        state._rows = None
+        try:
+            if saved["format"] == FORMAT:
+                with np.errstate(invalid="ignore"):  # what is not finite where whole numbers belong is refused
+                    state._load(saved)
+        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as problem:
+            raise InvalidInput(f"the saved state of the study cannot be read ({problem}); apply its events instead.") from None
         return state
+
+    def _load(self, saved: Mapping[str, Any]) -> None:
+        """Takes over what ``to_dict`` described; sizes are checked before anything of that size is made."""
+        definition, policy = self.definition, self.policy
+        if saved["study"] != _fingerprint(definition):
+            raise InvalidInput("it is that of another study")
+        start = policy.to_dict()
+        if any(saved["policy"][key] != start[key] for key in ("policy", "n_arms", "n_objectives", "options")):
+            raise InvalidInput("its policy is not that of the study")
+        budget = check_integer(saved["policy"]["budget"], "budget", minimum=self.budget)
+        if budget != self.budget and not definition.choice.extendable:
+            raise InvalidInput(f"its budget is {budget}, and the study has {self.budget}")
+        self.policy = restore_policy(saved["policy"])
+        shape = len(definition.options), len(definition.metrics)
+        self._sums = Sums.from_list(saved["sums"], *shape)
+        self._kept = Kept.from_list(saved["kept"], *shape)
+        self.retired = {check_integer(arm, "option"): str(why) for arm, why in saved["retired"]}
+        self.position, self.failed = (check_integer(saved[key], key, minimum=0) for key in ("position", "failed"))
+        self.voided = [check_integer(number, "number", minimum=1) for number in saved["voided"]]
+        self._late_in = check_integer(saved["late"][0], "round", minimum=0, maximum=self.policy.round)
+        self._late = Numbers.from_list(saved["late"][1], at_most=self.used)
+        self._check_whole(saved["policy"])
+
+    def _check_whole(self, policy: Mapping[str, Any]) -> None:
+        """Its parts fit each other."""
+        every = range(len(self.definition.options))
+        if not np.array_equal(self._sums.counts, self.policy.counts):
+            raise InvalidInput("the policy counts other measurements than there are sums of")
+        if not np.array_equal(self._signed_totals(every), policy["sums"]):
+            raise InvalidInput("the policy has other sums than those that are kept")
+        if sorted(self.retired) != list(self.policy.snapshot().retired):
+            raise InvalidInput("the policy has other retired options")
+        if np.minimum(self.policy.due, self._kept.counts).any():
+            raise InvalidInput("measurements wait whose options are due")
+        if self.used + self.kept + self.failed + len(self.voided) > self.position:
+            raise InvalidInput(f"there are more measurements than its {self.position} events")
 
 
 def _fits(arms: IntArray, due: IntArray) -> BoolArray:
@@ -372,7 +387,15 @@ def _fits(arms: IntArray, due: IntArray) -> BoolArray:
     return np.array(fits, dtype=np.bool_)
 
 
-def _known(number: int | None) -> int:
-    """A field that an event of its kind always has."""
-    assert number is not None
-    return number
+def _detail(event: Event, name: str) -> Any:
+    """What an event of its kind always says."""
+    if not event.details or name not in event.details:
+        raise LogDamaged(f"event {event.position} of the log ({event.kind}) does not say {name!r}.")
+    return event.details[name]
+
+
+def _fingerprint(definition: Definition) -> str:
+    """By which a study is known again: of whatever decides what follows from its events."""
+    about = definition.to_dict()
+    parts = [about[key] for key in ("options", "metrics", "exact", "budget", "policy", "policy_options", "scale")]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import FloatArray, check_integer, check_name, check_real
 from paretopick._words import short, text_of
-from paretopick.errors import InvalidInput, MissingFile, NotReady
+from paretopick.errors import InvalidInput, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
@@ -19,6 +20,7 @@ from paretopick.studies.answer import result_of
 from paretopick.studies.definition import Definition, Scale, Values, define
 from paretopick.studies.live import LiveState
 from paretopick.studies.result import ParetoResult
+from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
 from paretopick.studies.views import StudyProgress, measurements, progress, status
 
@@ -60,7 +62,7 @@ class Study:
         """Use ``Study.create`` or ``Study.open``."""
         self.name = stored.name
         self.definition = Definition.from_dict(stored.definition)
-        self._live = LiveState(storage, stored.id, self.definition)
+        self._live = LiveState(storage, stored, self.definition)
         with self._live.reading():
             pass  # so that a study which cannot be read is noticed at once
 
@@ -165,8 +167,7 @@ class Study:
         until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
         pause = 0.02
         while True:
-            with self._live.writing() as rules:
-                leases = rules.hand_out(n, worker, lease)
+            leases = self._live.change(lambda rules: rules.hand_out(n, worker, lease))
             if leases or n == 0 or self.done or time.monotonic() >= until:
                 break
             time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
@@ -174,19 +175,21 @@ class Study:
         names, settings = self.options, self.definition.settings
         return [Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires) for out in leases]
 
-    def tell(self, number: int, values: Values, *, worker: str | None = None) -> None:
+    def tell(self, number: int, values: Values, *, worker: str | None = None, request: str | None = None) -> None:
         """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
 
         Args:
             number: of the measurement, from ``ask``.
             values: by name of the metric, or in the order of the metrics.
             worker: who tells; by default whoever has the measurement.
+            request: an id of this call, for whoever has to make it again; see ``add``.
         """
-        row = self.definition.values(values)
-        with self._live.writing() as rules:
-            rules.tell(_number(number), row, _worker(worker))
+        number, row, worker = _number(number), self.definition.values(values), _worker(worker)
+        self._live.change(lambda rules: rules.tell(number, row, worker), request)
 
-    def fail(self, number: int, why: str, *, output: str | None = None, worker: str | None = None) -> None:
+    def fail(
+        self, number: int, why: str, *, output: str | None = None, worker: str | None = None, request: str | None = None
+    ) -> None:
         """Keeps that a measurement could not be made; its option stays due, under a new number.
 
         Args:
@@ -194,12 +197,14 @@ class Study:
             why: in a sentence.
             output: what else may help to find the cause.
             worker: who says so; if others have the measurement by now, nothing happens.
+            request: an id of this call; see ``add``.
         """
+        number = _number(number)
         details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
-        with self._live.writing() as rules:
-            rules.fail(_number(number), details, _worker(worker))
+        worker = _worker(worker)
+        self._live.change(lambda rules: rules.fail(number, details, worker), request)
 
-    def void(self, number: int, why: str) -> None:
+    def void(self, number: int, why: str, *, request: str | None = None) -> None:
         """Takes a measurement back that turned out to be wrong.
 
         In the open round its option is due again. After that its values leave the means, but what was decided stands.
@@ -207,20 +212,21 @@ class Study:
         Args:
             number: of a measurement that was told.
             why: in a sentence.
+            request: an id of this call; see ``add``.
         """
-        with self._live.writing() as rules:
-            rules.void(_number(number), _text(why))
+        number = _number(number)
+        self._live.change(lambda rules: rules.void(number, _text(why)), request)
 
-    def retire(self, option: str, why: str) -> None:
+    def retire(self, option: str, why: str, *, request: str | None = None) -> None:
         """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
 
         Args:
             option: its name.
             why: in a sentence.
+            request: an id of this call; see ``add``.
         """
         arm = self.definition.arm(option)
-        with self._live.writing() as rules:
-            rules.retire(arm, _text(why))
+        self._live.change(lambda rules: rules.retire(arm, _text(why)), request)
 
     def renew(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
         """Gives a worker more time for measurements that take long; call it before the lease runs out.
@@ -233,27 +239,31 @@ class Study:
         Returns:
             Those of the numbers that are still with the worker. The others were told, or others have them now.
         """
-        with self._live.writing() as rules:
-            return rules.renew([_number(number) for number in numbers], check_name(worker, "worker"), lease)
+        wanted = [_number(number) for number in numbers]
+        check_name(worker, "worker")
+        return self._live.change(lambda rules: rules.renew(wanted, worker, lease))
 
-    def release(self, *numbers: int, worker: str = "main") -> builtins.list[int]:
+    def release(self, *numbers: int, worker: str = "main", request: str | None = None) -> builtins.list[int]:
         """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers.
 
         Args:
             numbers: of the measurements; without any, all that the worker has.
             worker: who has them.
+            request: an id of this call; see ``add``.
 
         Returns:
             The numbers that were given back.
         """
-        with self._live.writing() as rules:
-            return rules.release([_number(number) for number in numbers], check_name(worker, "worker"))
+        wanted = [_number(number) for number in numbers]
+        check_name(worker, "worker")
+        return self._live.change(lambda rules: rules.release(wanted, worker), request)
 
-    def extend(self, *numbers: int, budget: int | None = None, **more: Any) -> None:
+    def extend(self, *numbers: int, budget: int | None = None, request: str | None = None, **more: Any) -> None:
         """Allows more measurements, up to a new budget: for policies whose rounds are not planned ahead.
 
         Args:
             budget: the new one, all measurements so far included.
+            request: an id of this call; see ``add``.
             numbers: not taken, nor is anything else; more time for measurements is ``renew``.
         """
         if numbers or more or budget is None:
@@ -262,25 +272,28 @@ class Study:
                 f"extend({given}) is not about a budget; write extend(budget={self.budget + 100}) to allow more measurements, "
                 f"or renew({given or 'number'}) to give a worker more time for some."
             )
-        with self._live.writing() as rules:
-            rules.extend(budget)
+        self._live.change(lambda rules: rules.extend(budget), request)
 
-    def add(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[int]:
+    def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> builtins.list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
 
         They count as soon as their options are due, now or in a later round, instead of new ones.
 
         Args:
             measurements: pairs of an option and its values.
+            request: an id of this call, any text, kept with what it did. The same id again does nothing more and returns the
+                same: for calls whose answer was lost. ``OutcomeUnknown`` says under which id a call without one was made.
 
         Returns:
             The numbers that they got.
         """
         rows = self.definition.rows(measurements)
-        with self._live.writing() as rules:
-            numbers = rules.add(rows)
-        self._live.keep_checkpoint()
-        return numbers
+
+        def add(rules: Rules) -> builtins.list[int]:
+            before = rules.added_before()
+            return rules.add(rows) if before is None else before
+
+        return self._add(add, request)
 
     def record(
         self,
@@ -290,6 +303,7 @@ class Study:
         *,
         options: Mapping[int, str] | None = None,
         again: bool = False,
+        request: str | None = None,
     ) -> builtins.list[int]:
         """``tell``, ``fail`` and ``add`` for many measurements at once: all of them, or none if anything is wrong with one.
 
@@ -302,22 +316,35 @@ class Study:
                 has grown, and refused if they come later.
             options: number to the name of the option, refused where it is another one.
             again: whether equal rows are other measurements, and to be added, too.
+            request: an id of this call; see ``add``.
 
         Returns:
             The numbers of what was added.
         """
         rows = {_number(number): self.definition.values(values) for number, values in _mapping(told, "told").items()}
         reasons = {_number(number): _text(why) for number, why in _mapping(failed, "failed").items()}
+        beside = {_number(number): option for number, option in _mapping(options or {}, "options").items()}
         new = self.definition.rows(added)
-        with self._live.writing() as rules:
-            for number, option in _mapping(options or {}, "options").items():
-                rules.check_option(_number(number), option)
+
+        def record(rules: Rules) -> builtins.list[int]:
+            before = rules.added_before()
+            if before is not None:
+                return before
+            for number, option in beside.items():
+                rules.check_option(number, option)
             for number, row in rows.items():
                 rules.tell(number, row, even_if_voided=True)
             for number, why in reasons.items():
                 rules.fail(number, {"why": why})
-            numbers = rules.add(new if again else rules.unknown(new), of=new)
-        self._live.keep_checkpoint()
+            return rules.add(new if again else rules.unknown(new), of=new)
+
+        return self._add(record, request)
+
+    def _add(self, act: Callable[[Rules], builtins.list[int]], request: str | None) -> builtins.list[int]:
+        """Many measurements at once, after which the state is kept."""
+        numbers = self._live.change(act, request)
+        with suppress(StorageFailed):  # the measurements are stored, and the next one to write keeps it
+            self._live.keep_checkpoint()
         return numbers
 
     def result(self, *, rehearsals: int = 0) -> ParetoResult:
@@ -359,7 +386,7 @@ class Study:
     def events(self) -> builtins.list[Event]:
         """Returns all that ever happened, in its order."""
         live = self._live
-        with live.storage.reading(live.study_id) as transaction:
+        with live.storage.reading(live.study) as transaction:
             return transaction.events()
 
     def measurements(self) -> builtins.list[dict[str, Any]]:

@@ -1,8 +1,8 @@
-"""Run by Alembic: applies the migrations on the connection that ``paretopick.storage.sql`` hands over, in its transaction."""
+"""Run by Alembic: applies the migrations on the connection that ``paretopick.storage.schema`` hands over, in its transaction."""
 
 from alembic import context
 
-from paretopick.storage.sql import VERSION_TABLE, metadata
+from paretopick.storage.schema import VERSION_TABLE, metadata
 
 context.configure(
     connection=context.config.attributes["connection"],
