@@ -103,7 +103,7 @@ def test_a_saved_policy_of_an_absurd_size_takes_no_memory(name, value):
 def test_states_of_studies(data):
     """Whoever reads a checkpoint replays the log after any of these errors."""
     definition = define(options=["a", "b", "c"], metrics={"m": "max", "p": "min"}, budget=30)
-    with contextlib.suppress(pp.InvalidInput, LookupError, TypeError, ValueError):
+    with contextlib.suppress(pp.InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
         State.from_dict(definition, edited(State(definition).to_dict(), data)).to_dict()
 
 

@@ -86,8 +86,8 @@ class Definition:
         scale = record["scale"]
         widths, compared_in = (scale, "noise") if isinstance(scale, Mapping) else (None, scale)
         return cls(
-            options=tuple(record["options"]),
-            settings=tuple(record["settings"]),
+            options=tuple(check_name(name, "option") for name in record["options"]),
+            settings=tuple(dict(row) for row in record["settings"]),
             metrics=check_metrics(record["metrics"], exact=record.get("exact", ()), scale=widths),
             budget=check_budget(record["budget"], minimum=1),
             choice=PolicyChoice(record["policy"], record["policy_options"]),
