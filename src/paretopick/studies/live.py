@@ -137,7 +137,7 @@ class LiveState:
         if kept is not None:
             try:
                 self.state = State.from_dict(definition, kept.state)
-            except (InvalidInput, LookupError, TypeError, ValueError):
+            except (InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
                 kept = None
         if kept is None or self.state.position != kept.place.position:
             self.state = State(definition)

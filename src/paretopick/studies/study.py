@@ -104,12 +104,12 @@ class Study:
     def open(cls, name: str, *, storage: StorageChoice = None) -> Study:
         """Returns a study that was created before, by whomever."""
         database = open_storage(storage, new=False)
-        return cls(database, database.find(name))
+        return cls(database, database.find(_sought(name)))
 
     @staticmethod
     def delete(name: str, *, storage: StorageChoice = None) -> None:
         """Removes a study and all its measurements, for ever."""
-        open_storage(storage, new=False).delete(name)
+        open_storage(storage, new=False).delete(_sought(name))
 
     @staticmethod
     def list(*, storage: StorageChoice = None) -> builtins.list[str]:
@@ -427,6 +427,11 @@ def _number(value: Any) -> int:
     if isinstance(value, Measurement):
         raise InvalidInput(f"{value!r} is a measurement; pass its number, which is .number of it: {value.number}.")
     return check_integer(value, "number", minimum=1, maximum=2**31 - 1)
+
+
+def _sought(name: str) -> str:
+    """The name of a study that may be there: one that databases can look for."""
+    return name if isinstance(name, str) and name.isprintable() else check_name(name, "study")
 
 
 def _worker(name: str | None) -> str | None:
