@@ -222,13 +222,35 @@ def test_so_do_those_with_connections_of_their_own(url):
         write_in_turns([stack.enter_context(contextlib.closing(open_storage(url))) for _ in range(5)])
 
 
+def in_another_thread(act) -> None:
+    """Does something there, and is done with it in time; the locks of this thread are not its own."""
+    problems = []
+
+    def attempt() -> None:
+        try:
+            act()
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert problems == []
+
+
 def read_beside_a_writer(writer, reader) -> None:
     study = writer.create("s", {})
+
+    def look() -> None:
+        with reader.reading(study) as seen:
+            assert (seen.n_events, seen.next_number, seen.events(), seen.leases()) == (0, 1, [], [])
+
     with writer.writing(study) as transaction:
         transaction.append([told(1)])
         transaction.hand_out([Lease(2, 0, 1, "w", None, False)])
-        with reader.reading(study) as seen:
-            assert (seen.n_events, seen.next_number, seen.events(), seen.leases()) == (0, 1, [], [])
+        assert len(transaction.events()) == 1  # the writer sees it
+        in_another_thread(look)
     with reader.reading(study) as seen:
         assert len(seen.events()) == seen.n_events == 1
         with writer.writing(study) as transaction:

@@ -22,7 +22,7 @@ class Proxy:
         swallowing: whether nothing comes through any more, in either direction, while connections seem to be well.
         round_trips: how often a client has said something after the server had, in all connections.
         connections: how many there have been.
-        last_words: in which clients lose the answer: see ``lose_answer_to``.
+        answers_lost: how often ``lose_answer_to`` has done so.
     """
 
     def __init__(self, port: int) -> None:
@@ -60,7 +60,7 @@ class Proxy:
         self._last_words = None
 
     def cut(self) -> int:
-        """Resets all connections at once, and returns how many there were."""
+        """Cuts all connections at once, and returns how many there were."""
         with self._lock:
             doomed, self._open = self._open, set()
         for end in doomed:
@@ -95,7 +95,7 @@ class Proxy:
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             self._pump(client, server)
-        except OSError:
+        except (OSError, ValueError):
             pass  # cut, by us or by them
         finally:
             with self._lock:
@@ -141,7 +141,9 @@ class Proxy:
 
 def _reset(end: socket.socket) -> None:
     with contextlib.suppress(OSError):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # which sends RST instead of FIN
+        end.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )  # sends RST, so that what is said later fails at once
     with contextlib.suppress(OSError):
         end.shutdown(socket.SHUT_RDWR)
     with contextlib.suppress(OSError):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +16,9 @@ from typer.core import TyperGroup
 
 from paretopick import __version__
 from paretopick.cli import demo, keeping, paper, plan, report, run, sheets, show, simulate, studies
-from paretopick.cli.output import say
-from paretopick.errors import ParetopickError
+from paretopick.cli.output import note, say
+from paretopick.errors import ParetopickError, UnsafeStorage
+from paretopick.storage.addresses import masked
 
 
 def _verbs(*modules: Any) -> dict[str, tuple[Callable[..., None], str]]:
@@ -40,6 +44,27 @@ class _Sections(TyperGroup):
             with formatter.section(title):
                 formatter.write_dl([(name, _first_paragraph(command)) for name, (command, _) in verbs.items()])
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Reads the words of the command line."""
+        with _masked_problems():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a verb, after reading the words that follow it."""
+        with _masked_problems():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _masked_problems() -> Iterator[None]:
+    """Words of a command line that cannot be used are shown without the passwords in them."""
+    try:
+        yield
+    except Exception as problem:
+        if isinstance(message := getattr(problem, "message", None), str):
+            problem.message = masked(message)  # type: ignore[attr-defined]
+        raise
+
 
 def _first_paragraph(documented: Callable[..., None]) -> str:
     return " ".join((inspect.getdoc(documented) or "").partition("\n\n")[0].split())
@@ -63,13 +88,14 @@ def main() -> None:
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- whoever closes it wants to see nothing
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without umlauts is no reason to stop
+    warnings.showwarning = functools.partial(_show_warning, warnings.showwarning)
     try:
         try:
             app()
         finally:
             sys.stdout.flush()
     except ParetopickError as error:
-        say(f"error: {error}", stream=sys.stderr)
+        say(masked(f"error: {error}"), stream=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
         _drop_output()
@@ -78,6 +104,14 @@ def main() -> None:
         _drop_output()
         print(f"error: the result could not be written: {error}", file=sys.stderr)
         sys.exit(1)
+
+
+def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    """Says what concerns people in a sentence, and leaves the rest to Python."""
+    if issubclass(category, UnsafeStorage):
+        note(str(message))
+    else:
+        usual(message, category, *place, **more)
 
 
 def _drop_output() -> None:

@@ -14,10 +14,12 @@ from paretopick._arrays import check_integer
 from paretopick._texts import split_at_commas, value_of
 from paretopick._words import cut, joined, quoted
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
+from paretopick.cli.output import note
 from paretopick.errors import InvalidInput
 from paretopick.instances import INSTANCES, instance, read_instance
 from paretopick.policies import POLICIES
 from paretopick.schedules import SCHEDULES
+from paretopick.storage.addresses import PASSWORD_FILE, masked
 from paretopick.studies import Study
 from paretopick.studies.tables import read_options
 
@@ -44,12 +46,25 @@ Minimise = Annotated[
     ),
 ]
 
+
+def _without_password(storage: str | None) -> str | None:
+    """Says so if there is a password in what everybody can see."""
+    if storage is not None and masked(storage) != storage:
+        note(
+            "others on this machine can read the password in --storage in the process list; put it into ~/.pgpass, or into a file "
+            f"that {PASSWORD_FILE} names."
+        )
+    return storage
+
+
 Storage = Annotated[
     str | None,
     typer.Option(
-        help="The database of the study: a file, sqlite:///FILE, or postgresql://USER@HOST/NAME.  [default: $PARETOPICK_STORAGE, "
-        "or paretopick.db in the working folder]",
+        help="The database of the study: FILE or sqlite:///FILE on a disk of this machine, or postgresql://USER@HOST/NAME, which "
+        f"several machines can use; passwords come from ~/.pgpass, PGPASSWORD or the file that {PASSWORD_FILE} names.  [default: "
+        "$PARETOPICK_STORAGE, or paretopick.db in the working folder]",
         show_default=False,
+        callback=_without_password,
     ),
 ]
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of the study.", show_default=False)]

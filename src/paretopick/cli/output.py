@@ -18,6 +18,7 @@ from paretopick._files import write_whole
 from paretopick._tables import csv_text
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX
+from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
 
 PROSE = ("summary", "options", "dominated by")
@@ -41,6 +42,11 @@ def say(sentence: str, *, stream: TextIO | None = None) -> None:
             )
             line = wrap.fill(line)
         print(line, file=console.file)
+
+
+def note(sentence: str) -> None:
+    """Prints what one should know, beside the result."""
+    print(f"note: {masked(sentence)}", file=sys.stderr, flush=True)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 from paretopick.storage.contract import Storage, StoredStudy, Transaction
 from paretopick.storage.memory import MemoryStorage
@@ -26,13 +27,13 @@ def open_storage(storage: StorageChoice = None, *, new: bool = True) -> Storage:
 
     Args:
         storage: ``sqlite:///file.db``, ``postgresql://user@host/database``, or the path of an SQLite file. ``sqlite://`` is kept
-            in memory, each time anew, by plain Python. None is what the environment variable PARETOPICK_STORAGE says, or
-            ``paretopick.db`` in the working folder.
+            in memory, each time anew, by plain Python. ``sqlite:///file.db?mode=ro`` is only read. None is what the environment
+            variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working folder.
         new: whether an SQLite file is made if it is not there.
     """
     if not (storage is None or isinstance(storage, str | os.PathLike)):
         if not hasattr(storage, "writing"):
-            raise InvalidInput(f"storage={storage!r} is no storage; name a file, or give the address of a database.")
+            raise InvalidInput(f"storage={short(storage)} is no storage; name a file, or give the address of a database.")
         return storage
     address = address_of(storage)
     if IN_MEMORY.fullmatch(address):
@@ -45,6 +46,6 @@ def open_storage(storage: StorageChoice = None, *, new: bool = True) -> Storage:
 def address_of(storage: str | os.PathLike[str] | None) -> str:
     """Returns the address that is meant, the usual one for None."""
     address = os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else os.fspath(storage)
-    if not address.strip():
-        raise InvalidInput(f"storage={storage!r} is empty; name a file, or give the address of a database.")
+    if not isinstance(address, str) or not address.strip():
+        raise InvalidInput(f"storage={short(storage)} is empty; name a file, or give the address of a database.")
     return address

@@ -56,6 +56,9 @@ class StudiesThere(InvalidInput):
         super().__init__(f"{there} Restore with replace=True to replace what is there.")
         self.there = there
 
+    def __reduce__(self) -> tuple[type[StudiesThere], tuple[str]]:
+        return type(self), (self.there,)
+
 
 def backup(
     storage: StorageChoice, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress | None = None
@@ -230,20 +233,26 @@ class _Restoring:
 
     def run(self) -> Mapping[str, int]:
         """Brings all of them in, and returns how many measurements were lost with each that was replaced."""
-        problem: StorageFailed
+        unknown: OutcomeUnknown | None = None
+        taken: Taken | None = None
         for _ in range(ATTEMPTS):
             try:
                 with self._target.database.writing() as connection:
                     self._restore(connection)
                 return self._lost
-            except (OutcomeUnknown, Taken) as met:  # Taken: somebody has just created a study of the same name
-                problem = met
-        if isinstance(problem, Taken):
-            raise problem
+            except OutcomeUnknown as problem:
+                unknown = problem
+            except Taken as problem:  # somebody has just created a study of the same name
+                taken = problem
+            except StorageFailed:
+                if unknown is None:
+                    raise
+        if unknown is None and taken is not None:
+            raise taken
         raise OutcomeUnknown(
-            f"{problem} All of {quoted(self._tokens)} were restored, or none. Restore them again when the database is back: if "
-            "they were, their names are taken, and nothing is lost."
-        ) from problem
+            f"{unknown} Either all of {quoted(self._tokens)} were restored, or none. Restore them again when the database is "
+            "back: if they were, their names are taken then, and nothing is lost."
+        ) from unknown
 
     def _restore(self, connection: sql.Connection) -> None:
         there = self._there(connection)

@@ -275,10 +275,14 @@ def _be_patient(connection: Any) -> None:
 
 def _prepare_shared(connection: Any, path: str) -> None:
     connection.isolation_level = None
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")  # what was told survives a loss of power
+
+    def set_up() -> Any:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # what was told survives a loss of power
+        return connection.execute("PRAGMA journal_mode").fetchone()[0]
+
     patience = time.monotonic() + PATIENCE
-    while wait_for_lock(connection.execute("PRAGMA journal_mode").fetchone, path, PATIENCE)[0] == "delete":
+    while wait_for_lock(set_up, path, PATIENCE) == "delete":
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             break

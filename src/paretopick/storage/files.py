@@ -25,6 +25,9 @@ NETWORKS = re.compile(
 """File systems on which several machines may use a file, or whose locks are those of another system."""
 
 
+LOCKS = Path("/proc/locks")
+
+
 class Holder(NamedTuple):
     """A process that holds the lock of a database."""
 
@@ -90,7 +93,7 @@ def lock_holders(path: str) -> Iterator[Holder]:
 def _writers() -> Iterator[tuple[int, str, int]]:
     """Process, device and inode of every lock against others."""
     try:
-        lines = Path("/proc/locks").read_text().splitlines()
+        lines = LOCKS.read_text().splitlines()
     except OSError:
         return
     for line in lines:
@@ -166,6 +169,8 @@ def remedy(problem: BaseException, path: str) -> str | None:
     folder = os.path.dirname(path)
     if code is None:
         return None
+    if code in (sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_DIRECTORY, sqlite3.SQLITE_READONLY_RECOVERY):
+        return _why_not_opened(path, folder)
     match code & 0xFF:
         case sqlite3.SQLITE_CANTOPEN:
             return _why_not_opened(path, folder)

@@ -88,12 +88,20 @@ checkpoints = sql.Table(
 """What follows from the events up to some position, so that opening a long study need not replay them all; can be deleted.
 ``head`` is the hash of the event there, ``hash`` that of the state and of ``head``."""
 
+# Positions are in the indexes, or SQLite reads the whole log to have them in order.
 _told = events.c.kind == "told"
 _whole = events.c.number.is_(None)
-sql.Index("paretopick_events_number", events.c.study_id, events.c.number)
+sql.Index("paretopick_events_number", events.c.study_id, events.c.number, events.c.position)
 sql.Index("paretopick_told_once", events.c.study_id, events.c.number, unique=True, sqlite_where=_told, postgresql_where=_told)
-sql.Index("paretopick_events_digest", events.c.study_id, events.c.digest)
-sql.Index("paretopick_events_request", events.c.study_id, events.c.request, sqlite_where=_whole, postgresql_where=_whole)
+sql.Index("paretopick_events_digest", events.c.study_id, events.c.digest, events.c.position)
+sql.Index(
+    "paretopick_events_request",
+    events.c.study_id,
+    events.c.request,
+    events.c.position,
+    sqlite_where=_whole,
+    postgresql_where=_whole,
+)
 sql.Index("paretopick_leases_worker", leases.c.study_id, leases.c.worker, leases.c.number)
 sql.Index("paretopick_leases_expires", leases.c.study_id, leases.c.expires, leases.c.number)
 sql.Index("paretopick_leases_arm", leases.c.study_id, leases.c.withdrawn, leases.c.arm, leases.c.number)

@@ -56,7 +56,7 @@ def _in_a_pipeline(connection: sql.Connection, raw: Any, statements: Sequence[St
         for cursor, statement in zip(cursors, statements, strict=True):
             _send(connection, cursor, statement)
         if commit:
-            raw.cursor().execute("COMMIT")
+            raw.cursor().execute("COMMIT", prepare=False)
     return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
 

@@ -191,10 +191,10 @@ def _new_tables() -> None:
         sql.Column("state", sql.Text, nullable=False),
         sql.Column("hash", sql.Text, nullable=False),
     )
-    _index("events_number", "events", ["number"])
+    _index("events_number", "events", ["number", "position"])
     _index("told_once", "events", ["number"], where="kind = 'told'", unique=True)
-    _index("events_digest", "events", ["digest"])
-    _index("events_request", "events", ["request"], where="number IS NULL")
+    _index("events_digest", "events", ["digest", "position"])
+    _index("events_request", "events", ["request", "position"], where="number IS NULL")
     _index("leases_worker", "leases", ["worker", "number"])
     _index("leases_expires", "leases", ["expires", "number"])
     _index("leases_arm", "leases", ["withdrawn", "arm", "number"])
