@@ -94,7 +94,7 @@ STOPPED = {
     "details that are not JSON": (EVENT.format("details = 'why'", 7), 7, "its contents are not JSON: 'why'"),
     "another definition": (STUDY.format("definition = replace(definition, '60', '70')"), 0, "it was changed, or event 1 was"),
     "a definition that is not JSON": (STUDY.format("definition = '{'"), 0, "it cannot be read"),
-    "a definition without options": (STUDY.format("definition = '{}'"), 0, "it cannot be read (KeyError: 'options')"),
+    "a definition without options": (STUDY.format("definition = '{}'"), 0, "it cannot be read (KeyError: "),
     "another head": (STUDY.format("head = 'x'"), 13, "it is another one than the last one that the study knows"),
     "too many events": (STUDY.format("n_events = 15"), None, "it counts 15 events, and its log ends rightly with event 13"),
     "too few events": (STUDY.format("n_events = 9"), None, "it counts 9 events, and its log ends rightly with event 13"),
@@ -111,7 +111,7 @@ def test_a_damaged_log_is_named_with_its_place_and_stops_whoever_reads_it(studie
     assert any(place == position and what in text for place, text, _ in found), found
     assert all(finding.remedy for finding in checked.findings)
     change(studies, "DELETE FROM paretopick_checkpoints WHERE study_id = 1")
-    with pytest.raises((pp.LogDamaged, KeyError) if damage == "a definition without options" else pp.LogDamaged):
+    with pytest.raises(pp.LogDamaged):
         pp.Study.open("s", storage=studies)
     assert pp.Study.open("other", storage=studies).used == 7
 
@@ -164,7 +164,7 @@ def test_contents_that_cannot_be_are_named_even_if_the_chain_is_right(contents, 
     storage = open_storage(studies)
     with storage.writing(storage.find("s")) as transaction:
         transaction.append([event])
-    ((position, text, harmless),) = only_in_s(check_storage(studies))
+    (position, text, harmless), *_ = only_in_s(check_storage(studies))
     assert (position, harmless) == (14, False)
     assert what in text
 

@@ -96,7 +96,7 @@ class Database(ABC):
             with turn, self._engine.connect().execution_options(**options) as connection, connection.begin():
                 yield connection
                 committing = options is self._for_writing
-        except (sql.exc.DBAPIError, sql.exc.TimeoutError) as problem:
+        except (sql.exc.DBAPIError, sql.exc.TimeoutError, sqlite3.Error) as problem:
             said = self._said(problem)
             if committing and getattr(problem, "connection_invalidated", False):
                 error: type[StorageFailed] = OutcomeUnknown

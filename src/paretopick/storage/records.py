@@ -177,6 +177,7 @@ def open_records(storage: StorageChoice = None) -> Iterator[Records]:
         found = layout(connection)
         if found in (None, LAYOUT):
             yield Records(database, connection, empty=found is None)
+            connection.rollback()  # a damaged file may refuse to end with anything else
             return
         if not _is_older(found):
             raise InvalidInput(NEWER.format(shown=database.shown, found=found))

@@ -251,6 +251,8 @@ class SQLTransaction:
             if row[0] != expected or row[-1] != link:
                 raise broken(self._study, expected)
         reached = Place(expected, rows[-1][-1] if rows else place.head)
+        if expected > self.n_events:
+            raise broken(self._study, self.n_events + 1, "is there, and the study counts fewer")
         if expected < self.n_events and len(rows) < PAGE:
             raise broken(self._study, expected + 1, "is missing")
         if expected == self.n_events and reached.head != self._head:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import FloatArray, check_integer, check_name, check_real
-from paretopick.errors import InvalidInput, MissingFile, NotReady, StorageFailed
+from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
@@ -60,7 +60,10 @@ class Study:
     def __init__(self, storage: Storage, stored: StoredStudy) -> None:
         """Use ``Study.create`` or ``Study.open``."""
         self.name = stored.name
-        self.definition = Definition.from_dict(stored.definition)
+        try:
+            self.definition = Definition.from_dict(stored.definition)
+        except (AttributeError, LookupError, TypeError, ValueError) as problem:
+            raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, self.definition)
         with self._live.reading():
             pass  # so that a study which cannot be read is noticed at once
