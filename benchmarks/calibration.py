@@ -19,9 +19,9 @@ import numpy as np
 import paretopick as pp
 from paretopick.events import Event
 from paretopick.studies.answer import result_of
-from paretopick.studies.certainty import optimal_in_each
 from paretopick.studies.definition import define
 from paretopick.studies.state import State
+from paretopick.theory.dominance import optimal_in_each
 
 PAGE = Path(__file__).parents[1] / "docs" / "calibration.md"
 REHEARSALS = 200

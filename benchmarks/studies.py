@@ -4,7 +4,8 @@ Run with ``make bench``, which keeps what is printed in ``benchmarks/STUDIES.md`
 transaction that survives a crash, by one worker and by eight processes, with SQLite and with PostgreSQL. Optuna does the same
 with its SQLite storage: a trial of two objectives with one categorical parameter, whose option is drawn at random, so that its
 sampler costs nothing. Then: whether a measurement costs more late in a long study, and how long opening one takes; what
-``identify`` in memory adds to a function that costs nothing; and how long it takes to see how far a large study is.
+``identify`` in memory adds to a function that costs nothing; how long it takes to see how far a large study is; and how long
+its answer takes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import optuna
 import sqlalchemy
 
@@ -26,6 +28,7 @@ from paretopick.policies.base import Policy
 from paretopick.studies.study import Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from support.literal_draws import literal_resample
 from support.servers import PostgresServer
 
 OPTIONS = [f"option {i}" for i in range(20)]
@@ -170,6 +173,39 @@ def bench_progress() -> None:
         say(f"| {name} | {1e3 * min(seconds(ask) for _ in range(20)):.2f} |")
 
 
+def bench_results() -> None:
+    """The answer of a study and how sure it is, beside a literal twin that compares all options with all in every draw."""
+    say("\n## `result()` with 5 metrics, 3 measurements of each option\n")
+    say("| options | values | Pareto-optimal | seconds | literal: seconds | ratio |")
+    say("| --- | --- | --- | --- | --- | --- |")
+    for n_options in (200, 1000):
+        for kind in ("normal", "trade-offs", "0 or 1"):
+            study = _measured(n_options, kind)
+            found = study.result()
+            took = min(seconds(study.result) for _ in range(5))
+            estimates, names, _ = study.estimates()
+            answer = np.isin(names, found.pareto)
+            start = time.perf_counter()
+            _, shares, _ = literal_resample(estimates, answer, found.certainty.draws)
+            literal = time.perf_counter() - start
+            assert shares.tolist() == [row.probability for row in found.options]
+            say(f"| {n_options:,} | {kind} | {answer.sum()} | {took:.2f} | {literal:.1f} | {literal / took:.0f} x |")
+
+
+def _measured(n_options: int, kind: str) -> pp.Study:
+    rng = np.random.default_rng(0)
+    options = [f"option {i}" for i in range(n_options)]
+    truth = rng.normal(size=(n_options, 5))
+    if kind == "trade-offs":
+        truth -= truth.mean(axis=1)[:, None]
+    rows = truth + rng.normal(size=(3, *truth.shape))
+    rows = (rows > 0).astype(float) if kind == "0 or 1" else rows
+    metrics = {f"m{d}": "max" for d in range(5)}
+    study = pp.Study.create(kind, options=options, metrics=metrics, budget=10 * n_options, policy="uniform", storage="sqlite://")
+    study.add([(option, row.tolist()) for repeat in rows for option, row in zip(options, repeat, strict=True)])
+    return study
+
+
 def seconds(act: Callable[[], object]) -> float:
     start = time.perf_counter()
     act()
@@ -208,3 +244,4 @@ if __name__ == "__main__":
         bench_length(urls)
     bench_memory()
     bench_progress()
+    bench_results()

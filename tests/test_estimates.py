@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, ndtr, polygamma
 
 from paretopick.errors import NotReady
 from paretopick.estimates import POPULATION, _shrunken, estimate_tables
-from paretopick.studies.certainty import optimal_in_each, resample
+from paretopick.studies import certainty
+from paretopick.studies.certainty import _wilson, resample
 from paretopick.theory.dominance import optimal_rows
-from support.inputs import random_points
+from support.literal_draws import literal_resample
 
 
 def estimates_of(tables, exact=None, signs=None):
@@ -136,13 +137,47 @@ def test_a_bandit_of_chances_keeps_them_where_small_is_good():
     assert type(bandit.noise).__name__ == "Bernoulli"
 
 
-def test_front_of_every_draw_is_that_of_its_points():
-    rng = np.random.default_rng(7)
-    for points in random_points(rng, 60):
-        draws = np.stack([points, points[::-1], rng.integers(0, 3, points.shape).astype(float)])
-        assert (optimal_in_each(draws) == [optimal_rows(draw) for draw in draws]).all()
-    many = rng.integers(0, 30, (3, 200, 2)).astype(float)
-    assert (optimal_in_each(many) == [optimal_rows(draw) for draw in many]).all()
+def mixed_tables(rng, n_options, kinds):
+    """Measurements of options that overlap; metrics are normal (n), 0 or 1 (b), or exact with few levels (x)."""
+    places = rng.normal(size=(n_options, len(kinds)))
+    levels = rng.integers(0, 3, n_options)
+    return [
+        np.column_stack(
+            [
+                {
+                    "n": place + rng.normal(size=n),
+                    "b": (rng.random(n) < ndtr(place)).astype(float),
+                    "x": np.full(n, float(level)),
+                }[kind]
+                for kind, place in zip(kinds, row, strict=True)
+            ]
+        )
+        for row, level, n in zip(places, levels, rng.integers(2, 9, n_options), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kinds", ["n", "b", "nn", "bx", "xxn", "nbxb", "bbbbb", "nnnnn"])
+@pytest.mark.parametrize("n_options", [2, 5, 70])
+def test_probabilities_are_exactly_the_literal_ones(kinds, n_options, monkeypatch):
+    monkeypatch.setattr(certainty, "DRAWS", 400)
+    rng = np.random.default_rng(n_options)
+    tables = mixed_tables(rng, n_options, kinds)
+    tables[-1] = tables[0]  # a twin
+    signs = np.where(np.arange(len(kinds)) % 2, -1.0, 1.0)
+    found = estimates_of(tables, exact=[kind == "x" for kind in kinds], signs=signs)
+    answer = optimal_rows(found.means * signs)
+    draws, shares, right = literal_resample(found, answer, 400)
+    assert found.draws(400, np.random.default_rng(0)) == pytest.approx(draws, rel=1e-9, abs=1e-12)
+    found_shares, said = resample(found, answer)
+    assert (said.draws, said.probability) == (400, right)
+    assert found_shares.tolist() == shares.tolist()
+
+
+@pytest.mark.parametrize("of", [1, 7, 400])
+def test_intervals_of_shares_are_wilsons(of):
+    for right in range(of + 1):
+        limits = stats.binomtest(right, of).proportion_ci(0.95, method="wilson")
+        assert _wilson(right, of) == pytest.approx((limits.low, limits.high), rel=1e-12)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1.0, 2.5])
@@ -151,11 +186,11 @@ def test_probability_of_the_better_of_two_is_the_normal_one(distance):
     tables = [table - table.mean() for table in normal_tables(rng, [[0.0], [0.0]], [400, 400])]
     tables[0] = tables[0] / tables[0].std(ddof=1) + distance * np.sqrt(2 / 400)
     tables[1] = tables[1] / tables[1].std(ddof=1)
-    shares, certainty = resample(estimates_of(tables), np.array([True, False]))
+    shares, said = resample(estimates_of(tables), np.array([True, False]))
     expected = stats.norm.cdf(distance)
     assert shares[0] == pytest.approx(expected, abs=0.025)
-    assert certainty.probability == shares[0] == 1 - shares[1]
-    assert certainty.interval[0] < certainty.probability < certainty.interval[1] or distance == 0
+    assert said.probability == shares[0] == 1 - shares[1]
+    assert said.interval[0] < said.probability < said.interval[1] or distance == 0
 
 
 def test_an_answer_of_so_many_options_is_right_if_all_of_them_are_optimal():

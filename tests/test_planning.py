@@ -64,6 +64,20 @@ def test_the_recommended_budget_meets_the_target(made):
     assert much_less.rate[0] > made.target  # and it is not far more than needed
 
 
+def test_the_recommended_budget_is_judged_by_other_runs_than_those_that_found_it(made):
+    found = made.recommendation
+    runs = found.runs
+
+    def errors(start):
+        return pp.simulate(
+            pp.instance("cov-boost"), (found.policy, found.options), budgets=found.budget, runs=runs, start=start, rng=0
+        ).errors[0]
+
+    searching, judging = errors(0), errors(runs)
+    assert searching != judging
+    assert found.rate == judging / runs
+
+
 def test_a_plan_says_what_it_found_in_words_and_as_json(made):
     found, record = made.recommendation, made.to_dict()
     assert record["recommendation"]["budget"] == found.budget

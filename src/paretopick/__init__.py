@@ -6,6 +6,7 @@ from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
 from paretopick.errors import (
     AlreadyTold,
     BudgetTooSmall,
+    FileNotWritten,
     InvalidInput,
     LogDamaged,
     MeasuringFailed,
@@ -56,6 +57,7 @@ __all__ = [
     "BudgetTooSmall",
     "Certainty",
     "ErrorCurve",
+    "FileNotWritten",
     "Gaussian",
     "InvalidInput",
     "LogDamaged",

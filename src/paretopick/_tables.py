@@ -10,13 +10,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from paretopick._words import quoted
-from paretopick.errors import InvalidInput, MissingFile
+from paretopick._files import path_text, read_whole
+from paretopick._texts import NUMBER, number_of
+from paretopick._words import quoted, short
+from paretopick.errors import InvalidInput
 
 SEPARATORS = ",;\t"
+
+FORMULA = re.compile(r"[\t\r\n]|\s*['=+@\-\uff1d\uff0b\uff0d\uff20]")
+"""How a cell begins that spreadsheets would take for a formula and run, or that begins as such a cell is written."""
+
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([,.])\d{3}", re.ASCII)
+"""A number whose comma or dot may mark thousands as well as decimals."""
 
 
 @dataclass(frozen=True)
@@ -27,20 +34,25 @@ class Table:
     columns: tuple[str, ...]
     """Without a name only the first can be; other columns without one are left out."""
     rows: dict[int, dict[str, str]]
-    decimal_comma: bool
-    """Whether 1,5 is a number: commas do not separate cells."""
+    separator: str
+    """Of its cells. Where it is not a comma, commas mark decimals."""
 
     def place(self, row: int) -> str:
         """Returns where a row is, as errors name it."""
         return f"{self.name}, row {row}"
 
+    @property
+    def decimal_comma(self) -> bool:
+        """Whether 1,5 is a number: commas do not separate cells."""
+        return self.separator != ","
+
     def number(self, row: int, column: str) -> float:
-        """Returns a cell as a number."""
+        """Returns a cell as a number; ``check_decimals`` has made sure that there is one way to read it."""
         cell = self.rows[row][column]
         try:
             return _number(cell, self.decimal_comma)
         except ValueError:
-            raise InvalidInput(f"{self.place(row)}: {cell!r} under {column!r} is not a number.") from None
+            raise InvalidInput(f"{self.place(row)}: {short(cell)} under {column!r} is not a number.") from None
 
     def check_columns(self, needed: Iterable[str]) -> None:
         """Refuses a table without a column."""
@@ -49,35 +61,51 @@ class Table:
                 raise InvalidInput(f"{self.name} has no column {column!r}; it has {quoted(self.columns)}.")
 
     def check_decimals(self, columns: Sequence[str]) -> None:
-        """Refuses numbers with a comma beside numbers with a dot where either may mark decimals."""
+        """Refuses numbers whose comma or dot may mark decimals as well as thousands.
+
+        In a file whose cells are separated by commas a dot marks decimals, and so it does between tabs. Elsewhere the other
+        numbers tell: 1,234 is 1.234 if there is 1,5 or 0,125, too, in which the comma cannot mark thousands.
+        """
         if not self.decimal_comma:
             return
         first: dict[str, tuple[str, int]] = {}
+        unclear: dict[str, tuple[str, int, str]] = {}
+        clear = {"."} if self.separator == "\t" else set()
         for row, cells in self.rows.items():
-            for cell in (cells[column] for column in columns):
-                for mark in ",.":
-                    if mark in cell:
-                        first.setdefault(mark, (cell, row))
+            for column in columns:
+                for mark in filter(cells[column].__contains__, ",."):
+                    first.setdefault(mark, (cells[column], row))
+                    if THOUSANDS.fullmatch(cells[column]):
+                        unclear.setdefault(mark, (cells[column], row, column))
+                    else:
+                        clear.add(mark)
         if len(first) == 2:
             (comma, there), (dot, here) = first[","], first["."]
             raise InvalidInput(
                 f"{self.name} has numbers with a comma ({comma}, row {there}) and numbers with a dot ({dot}, row {here}); "
                 "write all of them with the one that marks decimals."
             )
+        for mark, (cell, row, column) in unclear.items():
+            if mark not in clear:
+                raise InvalidInput(
+                    f"{self.place(row)}: {cell!r} under {column!r} can be {cell.replace(mark, '')} or {cell.replace(mark, '.')}, "
+                    f"and no other number tells which; write {cell.replace(mark, '')}, or with one more decimal {cell}0."
+                )
 
 
 def read_table(path: str | os.PathLike[str], expected: Iterable[str] = (), *, if_unnamed: Sequence[str] = ()) -> Table:
     """Returns a CSV file as people and spreadsheets write it.
 
     Cells are separated by commas, semicolons or tabs. A byte order mark, UTF-16, the encoding of Western Windows, quoted cells, a
-    first line ``sep=;`` and blank lines are understood; blanks around cells are not kept.
+    first line ``sep=;`` and blank lines are understood; blanks around cells are not kept. An apostrophe that ``csv_text`` has put
+    before a cell is taken away.
 
     Args:
         path: of the file.
         expected: names of columns that help to tell what separates cells, and that count in any case of their letters.
         if_unnamed: the columns of a file that starts with a row of numbers, and so does not name them.
     """
-    name, wanted = os.fspath(path), list(expected)
+    name, wanted = path_text(path), list(expected)
     text = _text(path)
     separator = max(SEPARATORS, key=lambda mark: _fit(text, mark, {column.casefold() for column in wanted}))
     lines = _lines(text, separator, name)
@@ -94,7 +122,7 @@ def read_table(path: str | os.PathLike[str], expected: Iterable[str] = (), *, if
             raise InvalidInput(f"{name}, row {row}: the cells are {len(line)}, and the columns are {len(header)}.")
     kept = [place for place, column in enumerate(header) if column or place == 0]
     rows = {row: {header[place]: line[place] for place in kept} for row, line in lines.items()}
-    return Table(name, tuple(header[place] for place in kept), rows, decimal_comma=separator != ",")
+    return Table(name, tuple(header[place] for place in kept), rows, separator)
 
 
 def is_number(cell: str, *, decimal_comma: bool) -> bool:
@@ -107,16 +135,40 @@ def is_number(cell: str, *, decimal_comma: bool) -> bool:
 
 
 def _number(cell: str, decimal_comma: bool) -> float:
-    return float(cell.replace(",", ".") if decimal_comma and cell.count(",") == 1 else cell)
+    return number_of(cell.replace(",", ".") if decimal_comma and cell.count(",") == 1 and "." not in cell else cell)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> str:
-    """Returns a table as CSV, of rows in the order of the header or by its names."""
+    """Returns a table as CSV, of rows in the order of the header or by its names.
+
+    Texts that a spreadsheet would run as a formula get an apostrophe in front, which ``read_table`` takes away again.
+
+    >>> print(csv_text(["option", "=x"], [["-a", -1.5], ["'b", "-1.5"]]))
+    option,'=x
+    '-a,-1.5
+    ''b,-1.5
+    <BLANKLINE>
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([row[name] for name in header] if isinstance(row, Mapping) else row for row in rows)
+    writer.writerow(map(_harmless, header))
+    for row in rows:
+        writer.writerow(map(_harmless, [row[name] for name in header] if isinstance(row, Mapping) else row))
     return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet runs: texts that begin as formulas do, or with an apostrophe, get one in front."""
+    return f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    return FORMULA.match(text) is not None and NUMBER.fullmatch(text) is None
+
+
+def _as_meant(cell: str) -> str:
+    """What ``_harmless`` was given; what a person has written with an apostrophe stays, unless it is followed by a formula."""
+    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, shown: Callable[[str], str] | None = None) -> str:
@@ -144,13 +196,7 @@ def markdown_text(text: str) -> str:
 
 def _text(path: str | os.PathLike[str]) -> str:
     """The text of a file in one of the encodings that spreadsheets use."""
-    name = os.fspath(path)
-    try:
-        content = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise MissingFile(f"there is no file {name}; check its name.") from None
-    except OSError as problem:
-        raise InvalidInput(f"{name} cannot be read: {problem.strerror}.") from None
+    name, content = path_text(path), read_whole(path)
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InvalidInput(f"{name} is the file of a spreadsheet program; save the sheet as CSV there, and read that.")
     encodings = ("utf-16",) if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
@@ -164,7 +210,7 @@ def _text(path: str | os.PathLike[str]) -> str:
 def _lines(text: str, separator: str, name: str) -> dict[int, list[str]]:
     """The cells of every row that has some, by its number in the file."""
     split = enumerate(_split(text, separator, name), start=1)
-    lines = {row: [cell.strip() for cell in line] for row, line in split if any(map(str.strip, line))}
+    lines = {row: [_as_meant(cell.strip()) for cell in line] for row, line in split if any(map(str.strip, line))}
     if lines and len(first := lines[min(lines)]) <= 2 and first[0].startswith("sep="):  # for a spreadsheet, not for us
         del lines[min(lines)]
     return lines
@@ -182,5 +228,5 @@ def _fit(text: str, separator: str, expected: set[str]) -> tuple[int, int, bool]
     lines = [line for line in text.splitlines() if line.strip()][:2]
     cells = [cells for line in lines for cells in _split(line, separator, "the first line")[:1]]
     header = cells[0] if cells else []
-    known = expected & {cell.strip().casefold() for cell in header}
+    known = expected & {_as_meant(cell.strip()).casefold() for cell in header}
     return len(known), len(header), all(len(row) == len(header) for row in cells)

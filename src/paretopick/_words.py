@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -72,12 +73,37 @@ def capital(text: str) -> str:
 
 
 def short(value: Any, most: int = 60) -> str:
-    """Returns a value as Python writes it, its end left out where it is long.
+    """Returns a value as Python writes it, its end left out where it is long; of any value, however odd.
 
-    >>> short([1, 2]), short("x" * 99, most=10)
-    ('[1, 2]', "'xxxxxx...")
+    >>> short([1, 2]), short("x" * 99, most=10), short(10**5000)
+    ('[1, 2]', "'xxxxxx...", 'an int of 16610 bits')
     """
-    return cut(repr(value), most)
+    try:
+        return cut(repr(value[: most + 1] if isinstance(value, str | bytes) else value), most)
+    except Exception:  # a number of more digits than Python writes, or an object of somebody else
+        if isinstance(value, int):
+            return f"an int of {value.bit_length()} bits"
+        return f"{with_article(type(value).__name__)} that cannot be shown"
+
+
+def text_of(value: Any) -> str:
+    """Returns a value as a text; of any value, however odd."""
+    try:
+        return str(value)
+    except Exception:
+        return short(value)
+
+
+def visible(text: str) -> str:
+    r"""Returns a text in which characters that a terminal would obey, and halves of characters, are written out.
+
+    >>> print(visible("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return "".join(
+        character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cs") else repr(character)[1:-1]
+        for character in text
+    )
 
 
 def cut(text: str, most: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -19,9 +19,12 @@ from paretopick._arrays import (
     check_arms,
     check_integer,
     check_means,
+    check_numbers,
     check_rng,
+    check_sequence,
     frozen,
 )
+from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput
 from paretopick.theory.complexity import complexity
 from paretopick.theory.dominance import optimal_rows
@@ -77,11 +80,11 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         if (self.std is None) == (self.cov is None):
-            raise InvalidInput(f"Gaussian got std={self.std!r} and cov={self.cov!r}; give one of the two.")
+            raise InvalidInput(f"Gaussian got std={short(self.std)} and cov={short(self.cov)}; give one of the two.")
         if self.std is not None:
             std = _finite(self.std, "std")
             if std.ndim > 1 or std.size == 0 or not (std >= 0).all():
-                raise InvalidInput(f"std={self.std!r} is not one standard deviation, or one per objective, none negative.")
+                raise InvalidInput(f"std={short(self.std)} is not one standard deviation, or one per objective, none negative.")
             object.__setattr__(self, "std", float(std) if std.ndim == 0 else frozen(std))
             object.__setattr__(self, "root", std)
         else:
@@ -164,9 +167,8 @@ class Resampled:
     tables: tuple[FloatArray, ...]
 
     def __init__(self, tables: Sequence[ArrayLike]) -> None:
-        if not isinstance(tables, Iterable):
-            raise InvalidInput(f"tables={tables!r} is not a list; give one table (n_measurements, n_objectives) for each arm.")
-        clean = tuple(frozen(check_means(table, f"table of arm {arm}")) for arm, table in enumerate(tables))
+        given = check_sequence(tables, "tables", "is not a list; give one table (n_measurements, n_objectives) for each arm")
+        clean = tuple(frozen(check_means(table, f"table of arm {arm}")) for arm, table in enumerate(given))
         if not clean:
             raise InvalidInput("tables is empty; give the measurements of at least one arm.")
         for arm, table in enumerate(clean):
@@ -241,7 +243,7 @@ class Bandit:
     def __post_init__(self) -> None:
         means = frozen(check_means(self.means))
         if isinstance(self.noise, type) or not isinstance(self.noise, Noise):
-            raise InvalidInput(f"noise={self.noise!r} is no noise; write pp.Gaussian(std=...) or pp.Bernoulli().")
+            raise InvalidInput(f"noise={short(self.noise)} is no noise; write pp.Gaussian(std=...) or pp.Bernoulli().")
         self.noise.check(means)
         K, D = means.shape
         object.__setattr__(self, "means", means)
@@ -264,7 +266,7 @@ class Bandit:
                [0., 1.]])
         """
         if isinstance(tables, Mapping):
-            options.setdefault("arm_names", tuple(map(str, tables)))
+            options.setdefault("arm_names", tuple(map(text_of, tables)))
             tables = list(tables.values())
         noise = Resampled(tables)
         return cls(noise.means, noise, **options)
@@ -322,23 +324,29 @@ class Bandit:
         arms = check_arms(arms, "arms", self.n_arms)
         try:
             counts = np.asarray(pulls)
-        except ValueError:
+        except (TypeError, ValueError, OverflowError):
             counts = np.empty((), dtype=object)
         if (
             counts.dtype.kind not in "iu"
             or ((counts < 0) | (counts > LARGEST_BUDGET)).any()
             or counts.shape not in ((), arms.shape)
         ):
-            raise InvalidInput(f"pulls={pulls!r} must be one whole number, or one for each of {len(arms)} arms, none negative.")
+            raise InvalidInput(
+                f"pulls={short(pulls)} must be one whole number, or one for each of {len(arms)} arms, none negative."
+            )
         counts = np.broadcast_to(counts.astype(np.int64), arms.shape)
         return self.noise.sample_sums(self.means, arms, counts, check_rng(rng))
 
 
+def check_bandit(value: Any) -> Bandit:
+    """Returns ``value`` if it is a bandit."""
+    if isinstance(value, Bandit):
+        return value
+    raise InvalidInput(f"bandit={short(value)} is not a bandit; write pp.Bandit(means, noise) or pp.instance(NAME).")
+
+
 def _finite(value: Any, name: str) -> FloatArray:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name}={value!r} cannot be read as numbers.") from None
+    array = check_numbers(value, name)
     if not np.isfinite(array).all():
         raise InvalidInput(f"{name} has {array[~np.isfinite(array)].flat[0]}; every entry must be finite.")
     return array
@@ -369,11 +377,9 @@ def _of(arm: int, cov: FloatArray) -> str:
 
 
 def _labels(given: Sequence[str], n: int, name: str, default: Any) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidInput(f"{name}={given!r} is not a list of names; expected {n} of them.")
-    if not len(given):
+    labels = tuple(map(text_of, check_sequence(given, name, f"is not a list of names; expected {n} of them")))
+    if not labels:
         return tuple(default)
-    labels = tuple(map(str, given))
     if len(labels) != n:
         raise InvalidInput(f"{name} has {len(labels)} entries; expected {n}.")
     if len(set(labels)) != n:

@@ -12,6 +12,7 @@ what to type instead::
     │       └── AlreadyTold         a measurement was told before, and other values    (ValueError)
     ├── NotReady                    an answer was asked for before there is one        (RuntimeError)
     ├── MissingFile                 a data file the user has to provide is not there   (FileNotFoundError)
+    ├── FileNotWritten              a file that cannot be written                      (OSError)
     ├── StorageFailed               a database that cannot be read or written          (OSError)
     │   ├── StudyGone               a study that was deleted, or created anew          (OSError)
     │   ├── LogDamaged              a log that does not follow from itself             (OSError)
@@ -70,6 +71,10 @@ class NotReady(ParetopickError, RuntimeError):
 
 class MissingFile(ParetopickError, FileNotFoundError):
     """A data file that cannot be shipped with the package and was not found."""
+
+
+class FileNotWritten(ParetopickError, OSError):
+    """A file that cannot be written; what was there before is as it was."""
 
 
 class StorageFailed(ParetopickError, OSError):

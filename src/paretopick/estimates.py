@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick._chances import beta_quantiles
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import NotReady
 
@@ -84,10 +85,10 @@ class Estimates:
 
         Student's, with the moderated stds; of chances the normal one of Jeffreys' posterior, cut at 0 and 1.
         """
-        from scipy.stats import t
+        from scipy.special import stdtrit  # and not the distributions of scipy.stats, which take a second to import
 
         located, spread = self._located()
-        widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2)) * t.ppf((1 + level) / 2, self.freedom)
+        widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2)) * stdtrit(self.freedom, (1 + level) / 2)
         limits = np.stack((located - widths, located + widths), axis=-1)
         return np.where(self.binary[:, None], np.clip(limits, 0.0, 1.0), limits)
 
@@ -109,10 +110,12 @@ class Estimates:
             located, spread = _shrunken(located, spread)
         root = _root(spread)
         z = np.einsum("kde,nke->nkd", root, rng.standard_normal((n, *located.shape)))
-        drawn = located + z * self._heavier(n, rng)
-        if self.binary.any():
-            widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
-            drawn[..., self.binary] = _chances(located[:, self.binary], widths[:, self.binary], z[..., self.binary])
+        drawn = self._heavier(n, rng)
+        drawn *= z
+        drawn += located
+        widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
+        for metric in np.flatnonzero(self.binary):
+            drawn[..., metric] = _chances(located[:, metric], widths[:, metric], z[..., metric])
         drawn[..., self.exact] = self.means[:, self.exact]
         return np.asarray(drawn)
 
@@ -213,7 +216,6 @@ def _moderated(squares: FloatArray, degrees: FloatArray) -> tuple[FloatArray, Fl
     its own and of a typical one, which weighs the less, the more they differ (Smyth 2004, Statistical Applications in Genetics
     and Molecular Biology 3(1), sections 3 and 6). Degrees of freedom are never more than there are in all.
     """
-    from scipy.optimize import brentq
     from scipy.special import digamma, polygamma
 
     total = degrees.sum()
@@ -224,6 +226,8 @@ def _moderated(squares: FloatArray, degrees: FloatArray) -> tuple[FloatArray, Fl
         logs = np.log(squares[seen] / d) - digamma(d / 2) + np.log(d / 2)
         excess = logs.var(ddof=1) - polygamma(1, d / 2).mean()
         if excess > 1e-6:
+            from scipy.optimize import brentq
+
             prior = 2 * brentq(lambda x: polygamma(1, x) - excess, 1e-6, 1e7)
             typical = np.exp(logs.mean() + digamma(prior / 2) - np.log(prior / 2))
             return np.sqrt((prior * typical + squares) / (prior + degrees)), np.minimum(prior + degrees, total)
@@ -276,9 +280,12 @@ def _root(covariances: FloatArray) -> FloatArray:
 
 def _chances(located: FloatArray, widths: FloatArray, z: FloatArray) -> FloatArray:
     """Beta distributed chances with such means and standard deviations, as likely as the normal deviations ``z``."""
-    from scipy.special import betaincinv, ndtr
-
     centre = np.clip(located, 1e-9, 1 - 1e-9)
-    size = np.clip(centre * (1 - centre) / np.maximum(widths, 1e-12) ** 2 - 1.0, 1e-3, NORMAL_FROM)
-    drawn = betaincinv(centre * size, (1 - centre) * size, ndtr(z / np.maximum(widths, 1e-12)))
-    return np.where(size < NORMAL_FROM, drawn, np.clip(located + z, 0.0, 1.0))
+    widths = np.maximum(widths, 1e-12)
+    size = np.clip(centre * (1 - centre) / widths**2 - 1.0, 1e-3, NORMAL_FROM)
+    few = size < NORMAL_FROM
+    if few.all():
+        return beta_quantiles(centre * size, (1 - centre) * size, z / widths)
+    drawn = np.clip(located + z, 0.0, 1.0)
+    drawn[:, few] = beta_quantiles((centre * size)[few], ((1 - centre) * size)[few], (z / widths)[:, few])
+    return drawn

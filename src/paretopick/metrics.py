@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_choice, check_flag, check_name
+from paretopick._arrays import FloatArray, check_choice, check_distinct, check_flag, check_name, check_sequence
 from paretopick._texts import split_at_commas
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 
 GOALS = {spelling: goal for goal in ("min", "max") for spelling in (goal, f"{goal}imum", f"{goal}imize", f"{goal}imise")}
@@ -19,6 +20,8 @@ GOALS = {spelling: goal for goal in ("min", "max") for spelling in (goal, f"{goa
 
 LARGEST_VALUE = 1e150
 """Sums and squares of measurements stay finite up to this."""
+
+MUST_SAY = 'must say which metrics have which goals: {"seconds": "min", "quality": "max"}'
 
 MetricsGiven: TypeAlias = "Mapping[str, str] | Iterable[Metric] | str"
 """Metrics as users write them: ``{"seconds": "min"}``, a list of ``Metric``, or ``"seconds:min,price:min"``."""
@@ -83,10 +86,10 @@ class Metric:
 
     def value(self, given: Any) -> float:
         """Returns a measured value as a float, or says what is wrong with it."""
-        if hasattr(given, "item") and np.size(given) == 1:  # a scalar, or an array of one number
+        if hasattr(given, "item") and getattr(given, "size", 1) == 1:  # a scalar, or an array of one number
             given = given.item()
         if not isinstance(given, numbers.Real):
-            raise InvalidInput(f"metric {self.name!r} is {given!r}, which is not a number.")
+            raise InvalidInput(f"metric {self.name!r} is {short(given)}, which is not a number.")
         try:
             number = float(given)
         except OverflowError:
@@ -120,12 +123,9 @@ def check_metrics(
     """
     metrics = _records(given)
     names = [metric.name for metric in metrics]
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidInput(f"metric {name!r} is there twice; every metric needs a name of its own.")
-    if not isinstance(exact, Iterable):
-        raise InvalidInput(f"exact={exact!r} is not a list of metrics.")
-    certain = [check_choice(name, names, "metric") for name in ([exact] if isinstance(exact, str) else exact)]
+    check_distinct(names, "metric")
+    listed = [exact] if isinstance(exact, str) else list(exact) if isinstance(exact, Set) else exact
+    certain = [check_choice(name, names, "metric") for name in check_sequence(listed, "exact", "is not a list of metrics")]
     for name in scale or ():
         check_choice(name, names, "metric")
     complete = tuple(_completed(metric, metric.name in certain, (scale or {}).get(metric.name)) for metric in metrics)
@@ -154,10 +154,10 @@ def _records(given: Any) -> tuple[Metric, ...]:
     elif isinstance(given, Mapping):
         metrics = tuple(Metric(name, goal) for name, goal in given.items())
     else:
-        metrics = tuple(given) if isinstance(given, Iterable) else ()
+        metrics = tuple(check_sequence(given, "metrics", MUST_SAY))
     if not metrics or not all(isinstance(metric, Metric) for metric in metrics):
         shown = given if isinstance(given, str | Mapping) or not metrics else list(metrics)
-        raise InvalidInput(f'metrics={shown!r} must say which metrics have which goals: {{"seconds": "min", "quality": "max"}}.')
+        raise InvalidInput(f"metrics={short(shown)} {MUST_SAY}.")
     return metrics
 
 
@@ -182,7 +182,7 @@ def _completed(metric: Metric, exact: bool, width: Any) -> Metric:
 def _goal(name: str, goal: Any) -> str:
     known = GOALS.get(goal.strip().lower()) if isinstance(goal, str) else None
     if known is None:
-        raise InvalidInput(f'metric {name!r} has the goal {goal!r}; write "min" if small is good, "max" if large is.')
+        raise InvalidInput(f'metric {name!r} has the goal {short(goal)}; write "min" if small is good, "max" if large is.')
     return known
 
 
@@ -193,5 +193,5 @@ def _width(name: str, width: Any) -> float:
     except OverflowError:
         value = math.inf
     if not 1 / LARGEST_VALUE < value < LARGEST_VALUE:
-        raise InvalidInput(f"metric {name!r} has the width {width!r}, by which it is divided; it must be a positive number.")
+        raise InvalidInput(f"metric {name!r} has the width {short(width)}, by which it is divided; it must be a positive number.")
     return value

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
 
-from paretopick._arrays import check_choice, check_integer
+from paretopick._arrays import LARGEST_BUDGET, check_budget, check_choice, check_integer, check_sequence, check_size
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.theory.complexity import halvings
 
 Spend = Literal["printed", "all"]
 Rounds: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """``active`` and ``pulls`` of a schedule that may not have enough budget to start."""
+
+MOST_ROUNDS = 1000
+"""Of a geometric schedule: the numbers behind it have as many digits as a budget multiplied by itself so often."""
 
 _NO_DATA = "round 1 pulls each of the {} arms 0 times, so the first arms would leave without any data"
 
@@ -95,8 +98,8 @@ def schedule(name: str, n_arms: int, budget: int, *, spend: Spend = "printed", n
     >>> schedule("gg", 20, 1000).cost, schedule("gg", 20, 1000, spend="all").cost
     (451, 998)
     """
-    K = check_integer(n_arms, "n_arms", minimum=1)
-    T = check_integer(budget, "budget", minimum=0)
+    K, _ = check_size(n_arms)
+    T = check_budget(budget)
     check_choice(spend, ("printed", "all"), "way to spend")
     printed = _printed(name, K, n_rounds)
     active, pulls = printed(T) if spend == "printed" else _spending_all(printed, T)
@@ -112,7 +115,7 @@ def smallest_budget(name: str, n_arms: int, *, spend: Spend = "printed", n_round
     >>> smallest_budget("sh", 206), smallest_budget("sr", 206)
     (1648, 207)
     """
-    printed = _printed(name, check_integer(n_arms, "n_arms", minimum=1), n_rounds)
+    printed = _printed(name, check_size(n_arms)[0], n_rounds)
     check_choice(spend, ("printed", "all"), "way to spend")
     nominal = _first(lambda budget: _starts(printed(budget)[1]))
     return nominal if spend == "printed" else _cost(*printed(nominal))
@@ -166,7 +169,7 @@ def _printed(name: str, K: int, n_rounds: int | None) -> Callable[[int], Rounds]
     if n_rounds is not None:
         if name != "gg":
             raise InvalidInput(f"n_rounds={n_rounds!r} goes with the schedule 'gg' only; {name!r} has its own.")
-        n_rounds = check_integer(n_rounds, "n_rounds", minimum=1)
+        n_rounds = check_integer(n_rounds, "n_rounds", minimum=1, maximum=MOST_ROUNDS)
     return lambda budget: make(K, budget, n_rounds)
 
 
@@ -249,9 +252,8 @@ def _starts(pulls: tuple[int, ...]) -> bool:
 
 
 def _integers(values: Iterable[Any], name: str) -> tuple[int, ...]:
-    if not isinstance(values, Iterable):
-        raise InvalidInput(f"{name}={values!r} is not a list; write for instance Schedule(active=(20, 10, 1), pulls=(5, 10)).")
-    return tuple(check_integer(value, f"{name}[{i}]", minimum=0) for i, value in enumerate(values))
+    listed = check_sequence(values, name, "is not a list; write for instance Schedule(active=(20, 10, 1), pulls=(5, 10))")
+    return tuple(check_integer(value, f"{name}[{i}]", minimum=0, maximum=LARGEST_BUDGET) for i, value in enumerate(listed))
 
 
 def _short(numbers: tuple[int, ...]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import sys
 import threading
 import time
@@ -9,6 +10,7 @@ import time
 import pytest
 
 import paretopick as pp
+from paretopick.studies import commands
 from paretopick.studies.commands import Command, readings
 
 SEVENTH = pp.Measurement(7, "a b;$(touch hacked)'\"", 3, {"level": 9, "codec": "z|lib"}, None)
@@ -53,6 +55,163 @@ def test_in_a_shell_no_quotes_may_be_around_a_value(text):
 @pytest.mark.parametrize("text", ["echo 'a' {option} \"b\"", 'echo \\"{option}', "echo it\\'s {option}"])
 def test_in_a_shell_quotes_elsewhere_are_fine(text):
     Command([text], metrics=["time"], shell=True)
+
+
+ATTACKS = [
+    "$(touch X)", "`touch X`", "'; touch X; '", '"; touch X; "', "x'\"; touch X; \"'", "a\ntouch X\nb", "a\nEOF\ntouch X\n",
+    "a[$(touch X)]", "\\'; touch X; #", '\\"; touch X; #', ") ; touch X; (", "1)); touch X; : $((1", "${IFS}touch X",
+    "-n", "--help", "a b  c", "*", "~", "it's", "x\n", "$PARETOPICK_NUMBER", "{level}", "", "\t", "&", "ä\N{PILE OF POO}",
+]  # fmt: skip
+"""Names of options that run something if a shell ever reads them as code, or do not arrive as they are."""
+
+ARRIVES = {
+    "a word": "printf %s {option} > seen",
+    "a redirection": "printf '' > ./x{option}; printf %s {option} > seen",
+    "behind quotes": "printf %s 'a'\"b\"{option} > seen",
+    "behind an escaped quote": 'printf %s \\"{option} > seen',
+    "a substitution": 'printf %s "$(printf %s {option}; echo .)" > seen',
+    "a subshell": "(printf %s {option}) > seen",
+    "an assignment": 'x={option}; printf %s "$x" > seen',
+    "a function": "f() {{ printf %s {option}; }}; set -- other; f other > seen",
+    "a case": "case {option} in other) exit 1;; *) printf %s {option} > seen;; esac",
+    "behind a comment": "# it's `here\nprintf %s {option} > seen # and \"there",
+    "behind a here-document": "cat > /dev/null <<EOF; printf %s {option} > seen\nit's \"\nEOF\n: {option}",
+    "behind a quoted here-document": "cat > /dev/null <<-'E F'\n\t{{ ` {{\n\tE F\nprintf %s {option} > seen",
+    "behind arithmetic": ": $(( (1 << 2) + ${{#}} )); printf %s {option} > seen",
+    "its variable": 'printf %s "$PARETOPICK_OPTION" > seen',
+    "its variable in a here-document": "cat > seen <<EOF\n$PARETOPICK_OPTION\nEOF",
+    "its variable in a shell": "sh -c 'printf %s \"$PARETOPICK_OPTION\"' > seen",
+}
+BEFORE = {"behind quotes": "ab", "behind an escaped quote": '"'}
+AFTER = {"a substitution": ".", "its variable in a here-document": "\n"}
+
+
+def shells() -> list[str]:
+    return ["/bin/sh", *filter(None, [shutil.which("bash"), shutil.which("busybox")])][:2]
+
+
+@pytest.mark.parametrize("shell", shells())
+@pytest.mark.parametrize("code", ARRIVES.values(), ids=ARRIVES)
+def test_no_name_runs_in_a_shell_and_each_arrives_as_it_is(tmp_path, monkeypatch, shell, code):
+    monkeypatch.setattr(commands, "SHELL", shell)
+    command = Command([f"{code}\necho m=1"], metrics=["m"], shell=True, folder=tmp_path)
+    where = next(key for key, value in ARRIVES.items() if value == code)
+    for name in ATTACKS:
+        assert command(pp.Measurement(1, name, 1, {}, None)) == {"m": 1.0}
+        assert (tmp_path / "seen").read_text() == BEFORE.get(where, "") + name + AFTER.get(where, "")
+        assert not (tmp_path / "X").exists(), name
+
+
+REFUSED = {
+    'printf %s "{option}"': "between quotes; leave them out",
+    "printf %s '{option}'": "between quotes",
+    'printf %s "$(printf %s "{option}")"': "between quotes",
+    "sh -c 'printf %s {option}'": "between quotes",
+    "sh -c \"printf %s '{option}'\"": "between quotes",
+    "# it's a comment\nprintf %s '{option}'": "between quotes",
+    "true # don't\nprintf %s \"it's {option}\"": "between quotes",
+    'cat <<EOF\n"\nEOF\nprintf %s "{option}"': "between quotes",
+    "cat <<EOF\n{option}\nEOF": r"in a here-document; write \$PARETOPICK_OPTION there",
+    "cat <<'EOF'\n{option}\nEOF": "in a here-document",
+    "cat <<EOF\nit's {option}\nEOF": "in a here-document",
+    "sh <<-EOF\n\tprintf %s {option}\n\tEOF": "in a here-document",
+    "cat <<A <<B\nA\n{option}\nB": "in a here-document",
+    "cat <<{option}\n{option}\n": "in a here-document",
+    'x="$(cat <<EOF\n{option}\nEOF\n)"': "in a here-document",
+    "printf %s `printf %s {option}`": r"in backticks; write \$\(\.\.\.\) instead",
+    'printf %s "`printf %s {option}`"': "in backticks",
+    "printf %s ${option}": r"behind a \$; write \{option\} alone, or \$\{\{option\}\} for a variable of the shell",
+    "printf %s \\{option}": "behind a backslash",
+    "printf %s ${X:-{option}}": r"in \$\{\.\.\.\}; write \$PARETOPICK_OPTION there",
+    "eval printf %s {option}": r"\{option\} and eval, which reads values as code",
+    "x=1; let x={option}; eval": "and let, which",
+    "[[ {option} -eq 1 ]]": r"and \[\[, which",
+    "printf %s $'it\\'s' '{option}'": "which shells read differently",
+    "x=$(case x in x) printf %s {option};; esac)": "and case inside brackets",
+    "printf %s {option} 'it": "a quote or bracket that is not closed",
+    'printf %s {option} "it': "a quote or bracket that is not closed",
+    "(printf %s {option}": "a quote or bracket that is not closed",
+    "printf %s {option} ${{x": "a quote or bracket that is not closed",
+    "printf %s {option} $((1)": "a quote or bracket that is not closed",
+    "printf %s {option} `x": "a quote or bracket that is not closed",
+}
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_where_a_placeholder_would_be_read_otherwise_the_command_is_refused(code):
+    with pytest.raises(pp.InvalidInput, match=rf"^the command has \{{option\}} {REFUSED[code]}|{REFUSED[code]}"):
+        Command([code], metrics=["m"], shell=True)
+
+
+@pytest.mark.parametrize("shell", shells())
+@pytest.mark.parametrize(
+    "code", ["echo m=$(({option} + 1))", 'echo "m=$((1 + ({option})))"', "x=$((1)); : $((x = {option})); echo m=$((x+1))"]
+)
+def test_arithmetic_in_a_shell_takes_whole_numbers_only(tmp_path, monkeypatch, shell, code):
+    monkeypatch.setattr(commands, "SHELL", shell)
+    command = Command([code], metrics=["m"], shell=True, folder=tmp_path)
+    assert command(pp.Measurement(1, "41", 1, {}, None)) == {"m": 42.0}
+    assert command(pp.Measurement(1, "-0x1F", 1, {}, None)) == {"m": -30.0}
+    for name in [*ATTACKS, "PATH", "1.5", "٣", "1\n"]:
+        with pytest.raises(pp.MeasuringFailed, match=r"\{option\} stands in arithmetic and is .*, which is not a whole number"):
+            command(pp.Measurement(1, name, 1, {}, None))
+    assert not (tmp_path / "X").exists()
+
+
+def test_a_shell_that_a_command_calls_gets_no_code_from_names(tmp_path):
+    """Names without any character that means something to a shell go through, as they did."""
+    words = ["env", "sh", "-ec", "printf %s {option} > seen; echo m=1"]
+    command = Command(words, metrics=["m"], folder=tmp_path)
+    assert command(pp.Measurement(1, "gzip", 1, {}, None)) == {"m": 1.0}
+    for name in ("$(touch X)", "`touch X`", "'; touch X; '", "a\ntouch X", "a&touch X"):
+        with pytest.raises(pp.MeasuringFailed, match=r'of which sh would run a part; write "\$PARETOPICK_OPTION" there'):
+            command(pp.Measurement(1, name, 1, {}, None))
+    assert not (tmp_path / "X").exists()
+    assert Command(["sh", "-c", "{option}"], metrics=["m"])(pp.Measurement(1, "echo m=2 # as it says", 1, {}, None)) == {"m": 2.0}
+
+
+def test_settings_are_variables_of_the_environment_too(tmp_path):
+    todo = pp.Measurement(1, "x", 1, {"dose (mg)": 5, "a b": "it's", "a_b": "*", "long": "y" * 200_000}, None)
+    code = 'echo m=$PARETOPICK_SETTING_dose__mg_; printf %s "$PARETOPICK_SETTING_a_b" "$PARETOPICK_SETTING_a_b_2" > seen'
+    for words, shell in [([code], True), (["sh", "-c", code], False)]:
+        command = Command(words, metrics=["m"], settings=todo.settings, shell=shell, folder=tmp_path)
+        assert command.depends_on_the_option
+        assert command(todo) == {"m": 5.0}
+        assert (tmp_path / "seen").read_text() == "it's*"
+
+
+def test_a_failure_shows_the_code_of_a_shell_and_the_values_apart():
+    command = Command(["{option} -c {level}; exit 127"], metrics=["m"], settings=["level"], shell=True)
+    with pytest.raises(pp.MeasuringFailed) as problem:
+        command(pp.Measurement(1, "gzip -1", 1, {"level": 9}, None))
+    assert str(problem.value).endswith("; {option} is one word, write $PARETOPICK_OPTION to have the shell split it")
+    assert problem.value.output.startswith(
+        '$ "${PARETOPICK_OPTION}" -c "${PARETOPICK_SETTING_level}"; exit 127\n'
+        "PARETOPICK_OPTION='gzip -1'\nPARETOPICK_SETTING_level=9\n"
+    )
+
+
+def test_a_command_does_not_see_where_the_study_is_kept(monkeypatch):
+    secrets = {
+        "PARETOPICK_STORAGE": "postgresql://me:secret@host/db",
+        "PARETOPICK_PASSWORD_FILE": "secret",
+        "PGPASSWORD": "secret",
+    }
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    command = Command(["sh", "-c", "env; exit 3"], metrics=["m"])
+    for hidden in ((), ("PGPASSWORD",)):
+        command.hide(*hidden)
+        with pytest.raises(pp.MeasuringFailed) as problem:
+            command(SEVENTH)
+        assert ("secret" in problem.value.output) == (not hidden)
+        assert "PARETOPICK_NUMBER=7" in problem.value.output
+        assert "PARETOPICK_STORAGE" not in problem.value.output
+
+
+def test_a_value_that_no_program_can_be_given_is_said_in_one_line():
+    with pytest.raises(pp.MeasuringFailed, match="'echo' cannot be started: embedded null byte"):
+        Command(["echo", "{option}"], metrics=["m"])(pp.Measurement(1, "a\0b", 1, {}, None))
 
 
 def test_columns_of_any_name_are_replaced_and_other_braces_stay(tmp_path):

@@ -108,6 +108,32 @@ def test_what_was_told_before_a_kill_is_there_after_it(url):
         assert len(told) == study.used
 
 
+WRONG_CLOCK = """
+import sys, time
+right = time.time
+time.time = lambda: right() + float(sys.argv[2])
+import paretopick as pp
+study = pp.Study.open("s", storage=sys.argv[1])
+print(*(todo.number for todo in study.ask(2, worker="wrong clock", lease=1000)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("days", [-1, 1])
+def test_a_worker_whose_clock_is_a_day_off_takes_what_ran_out_and_nothing_else(server, days):
+    url = server.new_database()
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=100, storage=url)
+    study.ask(worker="slow", lease=1000)
+    study.ask(worker="gone", lease=0.05)
+    time.sleep(0.1)
+    command = [sys.executable, "-c", WRONG_CLOCK, url, str(86400 * days)]
+    asked = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert asked.split() == ["2", "3"]  # what ran out, and a new one
+    left = {lease["number"]: lease["seconds_left"] for lease in study.status()["out"]}
+    assert set(left) == {1, 2, 3}
+    assert all(800 < seconds <= 1000 for seconds in left.values())
+
+
 DISK = """
 import json, os, sys
 import paretopick as pp

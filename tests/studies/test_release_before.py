@@ -39,6 +39,14 @@ def table(result: pp.ParetoResult, *fields: str) -> list[list]:
     return [[getattr(row, field) for field in fields] for row in result.options]
 
 
+def assert_same(rows: list[list], expected: list[list]) -> None:
+    """All the same; means but for their last bit, to which the release before did not round them rightly."""
+    place = FIELDS.index("means")
+    for row, other in zip(rows, expected, strict=True):
+        assert row[:place] + row[place + 1 :] == other[:place] + other[place + 1 :]
+        assert row[place] == pytest.approx(other[place], rel=2**-52, abs=0)
+
+
 def test_they_hold_what_can_be_in_a_database(address):
     kinds = {event[1] for record in EXPECTED.values() for event in record["events"]}
     assert kinds == {"told", "failed", "voided", "retired", "imported", "extended"}
@@ -52,7 +60,7 @@ def test_they_say_what_they_said(address, name):
     assert [[*event[:8]] for event in study.events()] == expected["events"]
     result, status = study.result(), study.status()
     assert (study.used, study.budget, list(result.pareto)) == (expected["used"], expected["budget"], expected["pareto"])
-    assert table(result, *FIELDS) == expected["table"]
+    assert_same(table(result, *FIELDS), expected["table"])
     assert (status["round"], status["due"]) == (expected["round"], expected["due"])
     assert [[row["number"], row["option"], row["worker"]] for row in status["out"]] == expected["out"]
     assert len(study.measurements()) == expected["measurements"]
@@ -71,7 +79,7 @@ def test_they_go_on_to_the_same_answers(address, name):
     assert asked == expected["asked"]
     result = study.result()
     assert (list(result.pareto), result.used) == (expected["answer"], expected["answer_used"])
-    assert table(result, *FIELDS) == expected["answer_table"]
+    assert_same(table(result, *FIELDS), expected["answer_table"])
     assert pp.Study.open(name, storage=address).result() == result
 
 

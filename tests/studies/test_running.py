@@ -133,6 +133,20 @@ def test_an_option_that_always_fails_is_reported_and_the_study_is_intact(tmp_pat
     assert pp.identify(broken, **given).pareto == FRONT  # goes on where it stopped
 
 
+def test_failures_count_only_in_a_row():
+    calls = Counter()
+
+    def unreliable(option):
+        calls[option] += 1
+        if option == "b" and calls["b"] % 3:  # works every third time
+            raise ConnectionError("no route to b")
+        return measure(option)
+
+    result = pp.identify(unreliable, **GIVEN, retries=2)
+    assert result.pareto == FRONT
+    assert calls["b"] >= 9
+
+
 def test_no_retries_means_none():
     with pytest.raises(pp.MeasuringFailed, match="failed 1 times"):
         pp.identify(lambda _: 1 / 0, **GIVEN, retries=0)

@@ -1,11 +1,20 @@
 """What follows from the events: live, replayed at once, one by one, from a checkpoint, and literally, it is the same."""
 
 import json
+import math
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from paretopick.errors import LogDamaged
+from paretopick.events import Event
 from paretopick.studies import state as state_module
+from paretopick.studies import sums as sums_module
+from paretopick.studies.definition import define
 from paretopick.studies.state import State
 from paretopick.studies.study import Study
 from support.eventful_studies import POLICIES, D, K, eventful, new_study
@@ -99,10 +108,190 @@ def test_after_a_void_it_is_as_if_the_measurement_had_never_been_told(outlier):
     assert str(states[0]) == str(states[1])
 
 
-def test_another_format_of_checkpoints_is_not_read():
-    study = new_study(("ege-sr", {}), 0)
-    kept = study._state.to_dict() | {"position": 17, "format": [0, 0]}
-    assert State.from_dict(study.definition, kept).position == 0
+TIES = (0.0, 1.0, -0.0, 2.0, -1.0, 0.5)
+WILD = (*TIES, 1e300, -1e300, 1e-300, 5e-324, 0.1, 0.3)
+LARGE = (*TIES, 1e150, -1e150, 1e-300, 0.1, 0.3)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from([*["tell"] * 10, *["import"] * 4, *["void"] * 4, "extend", "fail", "retire"]),
+        st.integers(0, 100),
+        st.tuples(*[st.integers(0, len(WILD) - 1)] * 2),
+    ),
+    min_size=20,
+    max_size=80,
+)
+DEFINITIONS = [
+    define(options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=policy, scale=scale)
+    for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}))
+    for scale in ("raw", "noise")
+]
+
+
+def events_of(definition, steps) -> list[Event]:
+    """A log in which measurements are due, or imported, or late, and any of them is taken back."""
+    state, events, told = State(definition), [], []
+    pool = WILD if definition.scale == "raw" else LARGE
+    for step, pick, places in steps:
+        due = state.policy.ask().tolist()
+        position, number = len(events) + 1, len(events) + 1
+        values = tuple(pool[place % len(pool)] for place in places)
+        if step == "tell" and due:
+            arm = due[pick % len(due)]
+            events.append(Event(position, "told", number, arm, max(state.policy.round - (pick % 10 == 0), 1), values))
+        elif step == "import":
+            events.append(Event(position, "told", number, pick % 4, None, values))
+        elif step == "void" and told:
+            events.append(told.pop(pick % len(told))._replace(position=position, kind="voided"))
+        elif step == "retire" and pick % 4 not in state.retired and len(state.retired) < 2:
+            events.append(Event(position, "retired", arm=pick % 4, details={"why": "gone"}))
+        elif step == "extend" and definition.choice.extendable:
+            events.append(Event(position, "extended", details={"budget": state.budget + pick % 3}))
+        elif step == "fail":
+            events.append(Event(position, "failed", number, pick % 4, state.policy.round))
+        else:
+            continue
+        if events[-1].kind == "told":
+            told.append(events[-1])
+        state.apply(events[-1:])
+    return events
+
+
+@given(st.sampled_from(DEFINITIONS), STEPS, st.integers(0, 70))
+def test_any_events_give_one_state(definition, steps, cut):
+    """One by one, at once, from a checkpoint anywhere, and literally; ties and wild values, and voids of whatever there is."""
+    events = events_of(definition, steps)
+    cut = min(cut, len(events))
+    one_by_one = State(definition)
+    for event in events[:cut]:
+        one_by_one.apply([event])
+    rest = State.from_dict(definition, json.loads(saved(one_by_one)))
+    for event in events[cut:]:
+        one_by_one.apply([event])
+    rest.apply(events[cut:])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(state_module, "FEW", 0)
+        patched.setattr(sums_module, "FEW", 0)
+        at_once = State(definition)
+        at_once.apply(events)
+    assert saved(one_by_one) == saved(rest) == saved(at_once)
+    twin = Twin(definition, events)
+    assert json.dumps(one_by_one.policy.to_dict()) == json.dumps(twin.policy.to_dict())
+    np.testing.assert_array_equal(one_by_one.means(), twin.means())
+    np.testing.assert_array_equal(one_by_one.variances(), twin.variances())
+    assert one_by_one.kept == sum(map(len, twin.waiting))
+
+
+def told(position, arm, values, asked_in=1) -> Event:
+    return Event(position, "told", position, arm, asked_in, values)
+
+
+UNIFORM = define(options=list("ab"), metrics={"x": "max"}, budget=6, policy="uniform")
+
+
+def through_a_checkpoint(state: State) -> State:
+    return State.from_dict(state.definition, json.loads(saved(state)))
+
+
+def test_a_void_needs_no_log():
+    """Also of the first measurement, and of one beside which the others are rounded off."""
+    definition = replace(UNIFORM, compared_in="raw")
+    events = [told(1, 0, (1e16,)), told(2, 0, (0.1,)), told(3, 1, (0.2,)), told(4, 0, (0.3,))]
+    state, without = State(definition), State(definition)
+    state.apply(events)
+    without.apply(events[1:])
+    state = through_a_checkpoint(state)
+    state.apply([events[0]._replace(position=5, kind="voided")])
+    assert saved(state).replace('"position": 5', '"position": 4') == saved(without)
+    assert state.means()[0, 0] == 0.2
+
+
+@pytest.mark.parametrize("asked_in", [None, 0])
+def test_an_imported_measurement_that_is_voided_after_a_checkpoint_is_due_again(asked_in):
+    """It came to count in the open round, which did not ask for it: the checkpoint has to say so."""
+    state = State(UNIFORM)
+    state.apply([told(1, 0, (1.0,), asked_in), told(2, 0, (2.0,))])
+    state = through_a_checkpoint(state)
+    state.apply([told(1, 0, (1.0,), asked_in)._replace(position=3, kind="voided")])
+    assert state.policy.due.tolist() == [2, 3]
+    assert state.voided == []
+
+
+def test_a_kept_measurement_that_counts_and_is_voided_after_a_checkpoint_is_due_again():
+    definition = define(options=list("abc"), metrics={"x": "max"}, budget=60, policy="ege-sr", scale="raw")
+    state = State(definition)
+    rows = [(arm, (float(arm),)) for arm in reversed(state.policy.ask().tolist())]
+    rows.insert(0, rows[0])  # one more than the first round wants
+    number = sum(arm == 2 for arm, _ in rows)
+    events = [told(position, *row) for position, row in enumerate(rows, start=1)]
+    state.apply(events[:-1])
+    assert (state.policy.round, state.kept) == (1, 1)
+    state.apply(events[-1:])
+    assert (state.policy.round, state.kept) == (2, 0)
+    due = state.policy.due.tolist()
+    state = through_a_checkpoint(state)
+    state.apply([Event(len(rows) + 1, "voided", number, 2, 1, (2.0,))])
+    assert state.policy.due.tolist() == [*due[:2], due[2] + 1]
+    assert state.voided == []
+
+
+def test_an_imported_measurement_that_is_voided_after_its_round_is_not_due_again():
+    definition = define(options=list("abc"), metrics={"x": "max"}, budget=60, policy="ege-sr", scale="raw")
+    state = State(definition)
+    rows = [(arm, (float(arm),)) for arm in state.policy.ask().tolist()]
+    state.apply([told(position, *row, None) for position, row in enumerate(rows, start=1)])
+    assert state.policy.round == 2
+    due = state.policy.due.tolist()
+    state.apply([told(len(rows), *rows[-1], None)._replace(position=len(rows) + 1, kind="voided")])
+    assert state.policy.due.tolist() == due
+    assert state.voided == [len(rows)]
+
+
+def test_measurements_are_not_kept_in_memory():
+    definition = define(options=list("ab"), metrics={"x": "max", "y": "min"}, budget=100_000, policy="uniform")
+    state = State(definition)
+    tracemalloc.start()
+    try:
+        for start in range(1, 20_000, 1000):
+            state.apply([told(n, n % 2, (n / 7, n / 9)) for n in range(start, start + 1000)])
+        assert tracemalloc.get_traced_memory()[0] < 500_000
+    finally:
+        tracemalloc.stop()
+    assert state.used == 20_000
+
+
+@pytest.mark.parametrize(
+    "event, words",
+    [
+        (Event(7, "forgotten", 3), "event 7 of the log is of the kind 'forgotten'"),
+        (Event(7, "told", 3, 2, 1, (1.0,)), "option 2"),
+        (Event(7, "told", 3, -1, 1, (1.0,)), "option -1"),
+        (Event(7, "told", 3, None, 1, (1.0,)), "option None"),
+        (Event(7, "told", None, 1, 1, (1.0,)), "measurement None"),
+        (Event(7, "told", 3, 1, 1, (1.0, 2.0)), "1 finite values"),
+        (Event(7, "told", 3, 1, 1, None), "values None"),
+        (Event(7, "told", 3, 1, 1, (math.inf,)), "values (inf,)"),
+        (Event(7, "voided", 3, 1, 1, (1.0,)), "has none"),
+        (Event(7, "retired", arm=1), "'why'"),
+        (Event(7, "retired", arm=9, details={"why": "gone"}), "option 9"),
+        (Event(7, "extended"), "'budget'"),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 20])
+def test_an_event_that_cannot_be_stops_the_replay(event, words, times):
+    with pytest.raises(LogDamaged) as refusal:
+        State(UNIFORM).apply([event] * times)
+    assert words in str(refusal.value)
+    assert "event 7 of the log" in str(refusal.value)
+
+
+def test_a_copy_goes_its_own_way():
+    state = State(UNIFORM)
+    state.apply([told(1, 0, (1.0,)), told(2, 0, (3.0,), None)])
+    before = saved(state)
+    mine = state.copy()
+    assert saved(mine) == before
+    mine.apply([told(3, 1, (2.0,)), told(2, 0, (3.0,), None)._replace(position=4, kind="voided")])
+    assert saved(state) == before != saved(mine)
 
 
 def measured(values, *, scale="noise", exact=(), metrics=2, budget=40) -> State:

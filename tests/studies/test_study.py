@@ -98,6 +98,22 @@ def test_a_lease_that_ran_out_is_handed_out_again_under_its_number(storage):
     assert len(study.events()) == 1
 
 
+def test_whoever_takes_over_a_lease_has_it_for_as_long_as_it_was_asked_for(url):
+    study = create(url)
+    others = open_again(study, url)  # with a connection of its own
+    (late,) = study.ask(worker="slow", lease=0.05)
+    time.sleep(0.1)
+    (taken,) = study.ask(worker="quick", lease=1000)
+    assert taken.number == late.number
+    assert others.ask(worker="third", lease=1000)[0].number == 2  # not the first, which runs out much later now
+    (lease, _) = others.status()["out"]
+    assert (lease["number"], lease["worker"]) == (1, "quick")
+    assert 900 < lease["seconds_left"] <= 1000
+    study.ask(worker="quick", lease=0.05)  # one's own, for less
+    time.sleep(0.1)
+    assert others.ask(2, worker="third", lease=1000)[1].number == 1
+
+
 def test_whoever_lost_a_lease_cannot_fail_the_measurement_of_others(storage):
     study = create(storage)
     (late,) = study.ask(worker="slow", lease=0.05)
@@ -205,6 +221,18 @@ def test_void_after_the_round_changes_the_means_and_no_decision_and_the_result_s
     )
     finish(study)
     assert study.used == study.definition.new_policy().schedule.cost - 1
+
+
+@pytest.mark.parametrize("row", [(1.0, 2.0), (3.0, 4.0)])
+def test_telling_what_was_voided_is_refused_even_with_the_same_values(storage, row):
+    study = create(storage)
+    (todo,) = study.ask()
+    study.tell(todo.number, (1.0, 2.0))
+    study.void(todo.number, "the wrong cable")
+    with pytest.raises(pp.NotDue, match=r"measurement 1 was voided \(the wrong cable\); ask for a new one"):
+        study.tell(todo.number, row)
+    assert study.used == 0
+    assert [event.kind for event in study.events()] == ["told", "voided"]
 
 
 def test_void_needs_something_that_was_told(storage):
@@ -355,6 +383,16 @@ def test_apt_can_be_given_more_budget_later(storage):
         study.extend(budget=40)
     with pytest.raises(pp.InvalidInput, match="the rounds of ege-sr are planned for the budget of 60"):
         create(storage, "other").extend(budget=100)
+
+
+def test_the_budget_that_a_study_has_already_is_no_extension(storage):
+    study = create(storage, policy=("apt", {"batch": 4}), budget=30)
+    study.extend(budget=30)
+    assert study.events() == []
+    study.extend(budget=31)
+    study.extend(budget=31)
+    assert [(event.kind, event.details) for event in study.events()] == [("extended", {"budget": 31})]
+    assert study.budget == open_again(study, storage).budget == 31
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ class Proxy:
         swallowing: whether nothing comes through any more, in either direction, while connections seem to be well.
         round_trips: how often a client has said something after the server had, in all connections.
         connections: how many there have been.
+        closed: how many of them are no more.
         answers_lost: how often ``lose_answer_to`` has done so.
     """
 
@@ -33,6 +34,7 @@ class Proxy:
         self.swallowing = False
         self.round_trips = 0
         self.connections = 0
+        self.closed = 0
         self.answers_lost = 0
         self._last_words: bytes | None = None
         self._then_swallow = False
@@ -46,6 +48,8 @@ class Proxy:
 
     def __exit__(self, *_) -> None:
         self._ended = True
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # whoever waits for a client wakes up
         self._listener.close()
         self.cut()
 
@@ -100,6 +104,7 @@ class Proxy:
         finally:
             with self._lock:
                 self._open -= {client, server}
+                self.closed += 1
             client.close()
             server.close()
 
@@ -129,13 +134,24 @@ class Proxy:
                 if self._last_words is not None and self._last_words in said:
                     self._last_words = None
                     server.sendall(said)
-                    server.recv(1 << 16)  # it was done
+                    _let_it_be_done(client, server)
                     self.answers_lost += 1
                     if not self._then_swallow:
                         _reset(client)
                         return
                     self.swallowing = True
                     break
+                server.sendall(said)
+
+
+def _let_it_be_done(client: socket.socket, server: socket.socket) -> None:
+    """Forwards what the client still says; what the server answers is lost, up to its being ready for the next question."""
+    while ready := select.select([client, server], [], [], 10)[0]:
+        for end in ready:
+            said = end.recv(1 << 16)
+            if not said or (end is server and said[-6:-1] == b"Z\0\0\0\5"):
+                return
+            if end is client:
                 server.sendall(said)
 
 

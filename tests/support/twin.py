@@ -130,8 +130,11 @@ def _mean(sample: list[float]) -> Fraction:
 
 
 def _squares(sample: list[float]) -> float:
-    """The sum of squared deviations from the mean."""
-    return float(sum((Fraction(value) - _mean(sample)) ** 2 for value in sample))
+    """The sum of squared deviations from the mean; infinite beyond all floats."""
+    try:
+        return float(sum((Fraction(value) - _mean(sample)) ** 2 for value in sample))
+    except OverflowError:
+        return math.inf
 
 
 def replayed_answer(study: pp.Study) -> list[str]:

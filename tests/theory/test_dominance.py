@@ -41,6 +41,49 @@ def test_huge_values_overflow_nothing():
     assert pp.pareto_mask(points).tolist() == [True, False, False] * 50
 
 
+def same_in_each(sets):
+    assert dominance.optimal_in_each(sets).tolist() == [oracle.pareto_set(points) for points in sets.tolist()]
+
+
+def test_optimal_in_each_set_equals_the_oracle_on_random_and_tie_rich_points():
+    rng = np.random.default_rng(3)
+    for points in random_points(rng, 600):
+        twins = points[rng.integers(0, len(points), len(points))]
+        same_in_each(np.stack([points, points[::-1], twins, rng.integers(0, 3, points.shape).astype(float)]))
+
+
+@pytest.mark.parametrize("n_points", [1, 2, 63, 64, 65, 130])
+@pytest.mark.parametrize("n_objectives", [1, 2, 3, 5])
+def test_optimal_in_each_set_at_the_limits_of_words(n_points, n_objectives):
+    rng = np.random.default_rng(4)
+    shape = (3, n_points, n_objectives)
+    sphere = rng.normal(size=shape)
+    sphere /= np.linalg.norm(sphere, axis=2)[..., None]
+    tied = rng.normal(size=shape)
+    tied[..., 0] = rng.integers(0, 4, n_points)  # an exact metric: the same in all sets
+    for sets in (rng.normal(size=shape), sphere, tied, rng.integers(0, 5, shape).astype(float), np.zeros(shape)):
+        same_in_each(sets)
+
+
+@pytest.mark.parametrize("at_once", [1, 30, 61])
+def test_sets_in_parts_of_any_size_give_the_same(monkeypatch, at_once):
+    monkeypatch.setattr(dominance, "AT_ONCE", at_once)
+    sets = np.random.default_rng(5).integers(0, 6, (25, 20, 3)).astype(float)
+    same_in_each(sets)
+
+
+def test_sets_with_signed_zeros_and_huge_values():
+    same_in_each(
+        np.array([[[0.0, 1.0], [-0.0, 1.0], [-0.0, 0.5]], [[1.7e308, -1.7e308], [-1.7e308, 1.7e308], [-1.7e308, -1.7e308]]])
+    )
+
+
+def test_large_sets_equal_each_by_itself():
+    rng = np.random.default_rng(6)
+    for sets in (rng.normal(size=(3, 1000, 5)), rng.integers(0, 40, (3, 700, 4)).astype(float)):
+        assert (dominance.optimal_in_each(sets) == [dominance.optimal_rows(points) for points in sets]).all()
+
+
 @pytest.mark.parametrize("n_objectives", [9, 16])
 def test_sums_that_overflow_both_ways_do_not_matter(n_objectives):
     for seed in range(8):

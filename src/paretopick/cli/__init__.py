@@ -88,10 +88,11 @@ def main() -> None:
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- whoever closes it wants to see nothing
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without umlauts is no reason to stop
-    warnings.showwarning = functools.partial(_show_warning, warnings.showwarning)
     try:
         try:
-            app()
+            with warnings.catch_warnings():
+                warnings.showwarning = functools.partial(_show_warning, warnings.showwarning)
+                app()
         finally:
             sys.stdout.flush()
     except ParetopickError as error:

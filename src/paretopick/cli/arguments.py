@@ -11,8 +11,8 @@ import numpy as np
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick._texts import split_at_commas, value_of
-from paretopick._words import cut, joined, quoted
+from paretopick._texts import number_of, split_at_commas, value_of
+from paretopick._words import cut, joined, quoted, short
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.cli.output import note
 from paretopick.errors import InvalidInput
@@ -51,8 +51,8 @@ def _without_password(storage: str | None) -> str | None:
     """Says so if there is a password in what everybody can see."""
     if storage is not None and masked(storage) != storage:
         note(
-            "others on this machine can read the password in --storage in the process list; put it into ~/.pgpass, or into a file "
-            f"that {PASSWORD_FILE} names."
+            "others on this machine can read the password in --storage in the process list; put it into ~/.pgpass, or into a "
+            f"file that {PASSWORD_FILE} names."
         )
     return storage
 
@@ -129,13 +129,13 @@ def number_pairs(texts: Sequence[str], where: str) -> dict[str, float]:
     for pair in texts:
         name, equals, number = (part.strip() for part in pair.rpartition("="))
         if not equals or not name:
-            raise InvalidInput(f"{pair!r} in {where} is not NAME=NUMBER.")
+            raise InvalidInput(f"{short(pair)} in {where} is not NAME=NUMBER.")
         if name in pairs:
             raise InvalidInput(f"{name!r} is in {where} twice.")
         try:
-            pairs[name] = float(number)
+            pairs[name] = number_of(number)
         except ValueError:
-            raise InvalidInput(f"{pair!r} in {where} does not end in a number.") from None
+            raise InvalidInput(f"{short(pair)} in {where} does not end in a number.") from None
     return pairs
 
 

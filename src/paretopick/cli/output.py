@@ -16,6 +16,7 @@ from rich.table import Table
 
 from paretopick._files import write_whole
 from paretopick._tables import csv_text
+from paretopick._words import visible
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX
 from paretopick.storage.addresses import masked
@@ -34,7 +35,7 @@ GAP = 2
 def say(sentence: str, *, stream: TextIO | None = None) -> None:
     """Prints a sentence; on a terminal lines end between words, except where there is a command to be copied."""
     console = Console(file=stream or sys.stdout)
-    for line in sentence.splitlines():
+    for line in map(visible, sentence.splitlines()):
         if console.is_terminal and "paretopick " not in line:
             indent = line[: len(line) - len(line.lstrip())]
             wrap = textwrap.TextWrapper(
@@ -55,7 +56,7 @@ def print_table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     Names and numbers are never cut. In a narrow terminal prose is wrapped; if that is not enough, the columns that do not fit
     follow in a second table, whose rows start with the same names.
     """
-    columns = _columns(header, [[text(cell) for cell in row] for row in rows])
+    columns = _columns([*map(visible, header)], [[visible(text(cell)) for cell in row] for row in rows])
     console = Console(highlight=False, markup=False, emoji=False)
     width = console.width if console.is_terminal else 1000
     for part, shown in enumerate(_parts(columns, width)):

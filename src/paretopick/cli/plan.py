@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paretopick._texts import split_at_commas
+from paretopick._texts import number_of, split_at_commas
 from paretopick._words import quoted
 from paretopick.cli.arguments import (
     Coins,
@@ -204,7 +204,7 @@ class _Source:
 def _share(text: str) -> float:
     """A share, as a number or in percent."""
     try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        return number_of(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         raise InvalidInput(f"--target {text} is not a share; write 0.05 or 5%.") from None
 

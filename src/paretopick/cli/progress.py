@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.console import Console
 from rich.progress import (
@@ -101,21 +101,26 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
 
         yield tell
         return
-    with _display(console, MofNCompleteColumn(), TimeRemainingColumn(), auto_refresh=True) as display:
-        task = display.add_task("", total=study.progress().planned)
-        shown = 0.0
+    display = _display(console, MofNCompleteColumn(), TimeRemainingColumn(), auto_refresh=True)
+    task = display.add_task("", total=study.progress().planned)
+    shown = 0.0
 
-        def advance(_: Study, sentence: str) -> None:
-            nonlocal shown
-            if sentence:
-                display.console.print(sentence, markup=False, highlight=False)
-            if sentence or time.monotonic() - shown > 0.1:
-                now = study.progress(guess=True)
-                shown = time.monotonic()
-                display.update(task, completed=now.used, total=now.planned, description=standing(now))
+    def advance(_: Study, sentence: str) -> None:
+        nonlocal shown
+        if sentence:
+            display.console.print(sentence, markup=False, highlight=False)
+        if sentence or time.monotonic() - shown > 0.1:
+            now = study.progress(guess=True)
+            shown = time.monotonic()
+            display.update(task, completed=now.used, total=now.planned, description=standing(now))
 
+    display.start()
+    try:
         advance(study, "")
         yield advance
+    finally:
+        with suppress(OSError):  # the terminal may be gone
+            display.stop()
 
 
 def standing(now: StudyProgress) -> str:

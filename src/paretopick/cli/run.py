@@ -7,7 +7,8 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -27,18 +28,25 @@ from paretopick.cli.arguments import (
     check_file_alone,
     study_from,
 )
-from paretopick.cli.output import print_json, print_result
+from paretopick.cli.output import note, print_json, print_result
 from paretopick.cli.progress import study_bar
-from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
 from paretopick.policies import DEFAULT_POLICY
-from paretopick.studies import run_study
+from paretopick.storage import open_storage
+from paretopick.storage.addresses import MASK, masked
+from paretopick.studies import Study, run_study
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, read_study_file
+from paretopick.studies.interrupts import Stopped
 from paretopick.studies.running import RETRIES, create_or_open
 
 NAME = "run"
 RUNNERS = re.compile(r"python[\d.]*|bash|sh|zsh|node|ruby|perl|Rscript|julia|env|time|timeout|nice|uv")
 """Programs that run what somebody has written."""
+STOPPED_BY = (signal.SIGTERM, signal.SIGHUP)
+"""Requests to end, by a person or a system, and the end of the terminal."""
+PASSWORDS_OF_POSTGRESQL = ("PGPASSWORD", "PGPASSFILE")
+"""If the study is kept there, they are for us, and not for the command."""
 EXAMPLE = "paretopick run --options 1,2,3 --metrics size:min --budget 12 -- echo size={option}"
 
 
@@ -60,7 +68,10 @@ def command(
     policy: PolicyGiven = DEFAULT_POLICY,
     exact: ExactGiven = "",
     scale: ScaleGiven = "noise",
-    shell: Annotated[bool, typer.Option("--shell", help="Have a shell read the command; values are put in quotes.")] = False,
+    shell: Annotated[
+        bool,
+        typer.Option("--shell", help="Have a shell read the command; {option} is one word for it, $PARETOPICK_OPTION several."),
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(help="How many measurements to make at the same time.  [default: 1]", show_default=False)
     ] = None,
@@ -83,8 +94,8 @@ def command(
     """Measure with a command until the study is done.
 
     The study is created if it is not there, and continued if it is. The command prints one JSON object or lines name=value.
-    {option} and any column of the table of options are replaced, without a shell in between. Run it several times, on several
-    machines, to have more workers.
+    {option} and any column of the table of options are replaced, without a shell in between. Run it several times to have
+    more workers, with PostgreSQL on several machines.
     """
     if options is not None or metrics is not None:
         definition = define(**study_from(options, metrics, budget, policy, exact, scale))
@@ -96,14 +107,16 @@ def command(
     size = check_integer(_first(workers, told.workers, 1), "--workers", minimum=1)
     attempts = check_integer(_first(retries, told.retries, RETRIES), "--retries", minimum=0)
     if not measure.depends_on_the_option:
-        _warn("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
-    study = create_or_open(told.name, told.definition, storage, batch=size)
+        note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
+    database = open_storage(storage)
+    study = create_or_open(told.name, told.definition, database, batch=size)
     before = study.definition.command
     if before and before != told.definition.command:
-        _warn(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
+        note(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
     if study.done:
-        _warn(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be asked to stop is like Ctrl-C
+        note(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
+    if database.shown.startswith("postgresql"):
+        measure.hide(*PASSWORDS_OF_POSTGRESQL)
     try:
         with study_bar(study) as watch:
             result = run_study(
@@ -114,12 +127,13 @@ def command(
                 worker=worker,
                 watch=watch,
                 abandon=measure.stop,
+                signals=STOPPED_BY,
             )
-    except KeyboardInterrupt:
-        print(f"Interrupted with {study.used} of {study.budget} measurements. Go on with: {_again()}", file=sys.stderr)
-        raise typer.Exit(130) from None
+    except KeyboardInterrupt as interrupt:
+        _say_how_to_go_on(study, interrupt)
+        raise typer.Exit(128 + getattr(interrupt, "number", signal.SIGINT)) from None
     except MeasuringFailed as problem:
-        here = "" if storage is None else f" --storage {shlex.quote(storage)}"
+        here = "" if storage is None else f" {_typed(['--storage', storage])}"
         retire = f"paretopick retire {shlex.quote(study.name)} {shlex.quote(problem.option or '')} REASON{here}"
         last = [f"    {line}" for line in (problem.output or "").splitlines()[-8:]]
         output = ["Its last output:", *last] if last else []
@@ -163,9 +177,32 @@ def _name_of(words: list[str]) -> str:
     return Path(chosen[0]).stem if chosen else "study"
 
 
-def _warn(sentence: str) -> None:
-    print(f"note: {sentence}", file=sys.stderr, flush=True)
+def _say_how_to_go_on(study: Study, interrupt: KeyboardInterrupt) -> None:
+    how = f"Ended by {signal.Signals(interrupt.number).name}" if isinstance(interrupt, Stopped) else "Interrupted"
+    with suppress(StorageFailed):
+        how += f" with {study.used} of {study.budget} measurements"
+    try:
+        print(f"{how}. Go on with: {_again()}", file=sys.stderr, flush=True)
+    except OSError:  # the terminal is gone, and what could not be written must not be tried again at the very end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _again() -> str:
-    return shlex.join(["paretopick", *sys.argv[1:]])
+    return _typed(["paretopick", *sys.argv[1:]])
+
+
+def _typed(words: Iterable[str]) -> str:
+    """What to type, without the password of a database, which has no place on a screen."""
+    given = list(words)
+    shown = [_without_password(word) for word in given]
+    return shlex.join(shown) + (" (with the password as before)" if shown != given else "")
+
+
+def _without_password(word: str) -> str:
+    """The address of a database as it can be typed; other words as they are."""
+    hidden = masked(word)
+    if hidden == word:
+        return word
+    place, _, settings = hidden.replace(f":{MASK}@", "@").partition("?")
+    rest = [setting for setting in settings.split("&") if setting and MASK not in setting]
+    return f"{place}?{'&'.join(rest)}" if rest else place

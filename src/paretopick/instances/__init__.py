@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from paretopick._arrays import check_choice
+from paretopick._words import short
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
 from paretopick.instances import files, paper
@@ -49,5 +50,5 @@ def instance(name: str, *, path: str | os.PathLike[str] | None = None) -> Bandit
     if name in FROM_FILE:
         return make(path)
     if path is not None:
-        raise InvalidInput(f"path={os.fspath(path)!r} goes with {', '.join(sorted(FROM_FILE))}; {name!r} needs no file.")
+        raise InvalidInput(f"path={short(path)} goes with {', '.join(sorted(FROM_FILE))}; {name!r} needs no file.")
     return make()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_choice
+from paretopick._arrays import FloatArray, check_choice, check_sequence
+from paretopick._files import path_text
 from paretopick._tables import Table, is_number, read_table
+from paretopick._words import short
 from paretopick.bandits import Bandit, Gaussian, Noise
 from paretopick.errors import InvalidInput, MissingFile
 
@@ -39,8 +41,9 @@ def read_instance(
         budget: kept with the bandit.
     """
     if isinstance(minimise, str):
-        raise InvalidInput(f"minimise={minimise!r} is a text; give a list of objectives, such as [{minimise!r}].")
-    path = Path(path)
+        raise InvalidInput(f"minimise={short(minimise)} is a text; give a list of objectives, such as [{short(minimise)}].")
+    smaller = minimise if isinstance(minimise, Set) else check_sequence(minimise, "minimise", "is not a list of objectives")
+    path = Path(path_text(path))
     table = read_table(path)
     if not table.rows:
         raise InvalidInput(f"{path} has 1 row; expected a header and one row per arm.")
@@ -50,8 +53,8 @@ def read_instance(
         raise InvalidInput(f"{path} has no column of numbers; expected one per objective, separated by commas or semicolons.")
     table.check_decimals(objectives)
     means = np.array([[table.number(row, name) for name in objectives] for row in table.rows])
-    for name in set(minimise):
-        column = objectives.index(check_choice(name, objectives, f"objective of {path.name}"))
+    for name in dict.fromkeys(check_choice(name, objectives, f"objective of {path.name}") for name in smaller):
+        column = objectives.index(name)
         means[:, column] = -means[:, column]
         objectives[column] = f"-{name}"
     return Bandit(
@@ -79,7 +82,7 @@ def read_snw(path: str | os.PathLike[str] | None) -> FloatArray:
             f"the sorting networks are not shipped with the package: get the file of {SNW_SOURCE} from its authors "
             "and name it as path=, or in the environment variable PARETOPICK_SNW."
         )
-    table = read_table(path, if_unnamed=("name", "type", "size", *SNW_COLUMNS))
+    table = read_table(path_text(path), if_unnamed=("name", "type", "size", *SNW_COLUMNS))
     for name in SNW_COLUMNS:
         check_choice(name, table.columns, f"column of {Path(path).name}")
     return np.array([[table.number(row, name) for name in SNW_COLUMNS] for row in table.rows])

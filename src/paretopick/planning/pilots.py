@@ -11,7 +11,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray
 from paretopick._words import capital, counted, joined
-from paretopick.bandits import Bandit, Bernoulli, Gaussian
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, check_bandit
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.estimates import Estimates, estimate_tables
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, signs_of
@@ -49,6 +49,7 @@ class Pilot:
                 else policies work as ``simulate`` has them.
             goals: of the metrics as the user knows them, as for ``Study.create``; in the bandit larger is better.
         """
+        check_bandit(bandit)
         widths = _noise_widths(bandit) if like_a_study else None
         metrics = check_metrics(goals) if goals else ()
         for metric in metrics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from paretopick._arrays import check_size
 from paretopick.errors import InvalidInput
 from paretopick.policies.base import STATE_FORMAT, Policy
 from paretopick.policies.choices import (
@@ -61,6 +62,7 @@ def restore_policy(state: Mapping[str, Any], /) -> Policy:
     if not isinstance(state, Mapping) or state.get("format") != STATE_FORMAT:
         raise InvalidInput(f"this is not a policy saved in format {STATE_FORMAT}; pass what to_dict() returned.")
     try:
+        _check_sizes(state)
         made = PolicyChoice(state["policy"], state["options"]).new(
             n_arms=state["n_arms"], n_objectives=state["n_objectives"], budget=state["budget"]
         )
@@ -69,6 +71,16 @@ def restore_policy(state: Mapping[str, Any], /) -> Policy:
         raise
     except KeyError as missing:
         raise InvalidInput(f"the saved policy has no {missing}; pass what to_dict() returned, whole.") from None
-    except (TypeError, ValueError, AttributeError, OverflowError, IndexError) as problem:
+    except (TypeError, ValueError, AttributeError, ArithmeticError, IndexError, RecursionError) as problem:
         raise InvalidInput(f"the saved policy cannot be read ({problem}); pass what to_dict() returned, unchanged.") from None
     return made
+
+
+def _check_sizes(state: Mapping[str, Any]) -> None:
+    """Refuses a description that is not as large as the policy that it describes, before anything of that size is made."""
+    n_arms, n_objectives = check_size(state["n_arms"], state["n_objectives"])
+    for key, size in (("counts", n_arms), ("sums", n_arms)):
+        if len(state[key]) != size:
+            raise InvalidInput(f"the saved {key} have shape ({len(state[key])},); expected ({size},), one for each arm.")
+    if len(state["sums"][0]) != n_objectives:
+        raise InvalidInput(f"the saved sums have {len(state['sums'][0])} columns; expected {n_objectives}, one per objective.")

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, IntArray, check_budget, check_flag, check_integer, check_real
+from paretopick._arrays import (
+    FloatArray,
+    IntArray,
+    check_budget,
+    check_flag,
+    check_integer,
+    check_numbers,
+    check_real,
+    check_size,
+)
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.theory.dominance import excess
@@ -149,7 +158,7 @@ class PublishedAdaptiveAPEFB(APE):
         return {"bonuses": self._bonuses.tolist(), "hardness": self._hardness, "refreshed": self._refreshed}
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
-        self._bonuses = np.array(state["bonuses"], dtype=np.float64)
+        self._bonuses = check_numbers(state["bonuses"], "bonuses")
         self._hardness = check_real(state["hardness"], "hardness", minimum=0.0)
         self._refreshed = check_integer(state["refreshed"], "refreshed", minimum=-1, maximum=self.n_arms - 1)
         if self._bonuses.shape != (self.n_arms,) or not np.isfinite(self._bonuses).all():
@@ -255,7 +264,7 @@ def ape_fb(
     if exploration is not None and complexity is None and c is None:
         a = check_real(exploration, "exploration", minimum=0.0)
     elif complexity is not None and exploration is None:
-        K = check_integer(n_arms, "n_arms", minimum=1)
+        K, _ = check_size(n_arms)
         H = check_real(complexity, "complexity", minimum=0.0, infinite=True)
         if H == 0 and K > 1:
             raise InvalidInput(f"complexity=0 is the H of one arm, not of {K}; pass pp.complexity(means).")

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretopick._arrays import LARGEST_BUDGET, check_integer, check_real
+from paretopick._arrays import LARGEST_BUDGET, check_budget, check_integer, check_real, check_size
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
+
+LARGEST_BATCH = 10**6
+"""Pulls that are chosen one after the other before any of them is told."""
 
 
 class APT(Policy):
@@ -83,10 +86,10 @@ def apt(
         gamma: share of the pulls spread evenly over the arms, from 0 to 1.
         initial: pulls of every arm to start with.
     """
-    start = check_integer(initial, "initial", minimum=1)
+    start = check_integer(initial, "initial", minimum=1, maximum=LARGEST_BUDGET)
     share = check_real(gamma, "gamma", minimum=0.0, maximum=1.0)
-    needed = start * check_integer(n_arms, "n_arms", minimum=1)
-    if budget is not None and check_integer(budget, "budget", minimum=0) < needed:
+    needed = start * check_size(n_arms)[0]
+    if budget is not None and check_budget(budget) < needed:
         raise BudgetTooSmall(
             f"the first round pulls each of the {n_arms} arms {start} times; raise budget={budget} to at least {needed}, "
             f"or lower initial={start}.",
@@ -96,7 +99,7 @@ def apt(
         n_arms=n_arms,
         n_objectives=n_objectives,
         budget=budget,
-        batch=check_integer(batch, "batch", minimum=1),
+        batch=check_integer(batch, "batch", minimum=1, maximum=LARGEST_BATCH),
         gamma=share,
         initial=start,
     )

@@ -12,16 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paretopick._arrays import (
+    LARGEST_BUDGET,
     BoolArray,
     FloatArray,
     IntArray,
     check_arms,
     check_budget,
     check_integer,
+    check_numbers,
     check_real,
+    check_size,
     check_table,
     frozen,
+    real,
 )
+from paretopick._words import short
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
 from paretopick.theory.dominance import optimal_rows
 from paretopick.theory.gaps import optimal_and_gaps
@@ -96,8 +101,7 @@ class Policy(ABC):
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
         """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
-        self.n_arms = check_integer(n_arms, "n_arms", minimum=1)
-        self.n_objectives = check_integer(n_objectives, "n_objectives", minimum=1)
+        self.n_arms, self.n_objectives = check_size(n_arms, n_objectives)
         self.budget = None if budget is None else check_budget(budget)
         self._planned = None if planned is None else check_budget(planned)
         self._round = 1
@@ -224,7 +228,7 @@ class Policy(ABC):
                 no other observation is due again in any case: nothing could be decided about it.
         """
         self._check_amendable("take_back()")
-        (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
+        arm = check_integer(arm, "arm", minimum=0, maximum=self.n_arms - 1)
         row = check_table(cast(Any, [values]), "values", columns=self.n_objectives, remedy="take back what was told")[0]
         active = self._left_in[arm] == 0
         if self._counts[arm] == 0:
@@ -232,9 +236,9 @@ class Policy(ABC):
         if due and (self.done or not active):
             why = "the policy is done" if self.done else f"arm {arm} has left"
             raise InvalidInput(f"{why}, so its pull cannot be due again; say due=False.")
-        left = self._sums[arm] - row if sums is None else np.array(sums, dtype=np.float64)
+        left = self._sums[arm] - row if sums is None else check_numbers(sums, "sums")
         if left.shape != row.shape or not np.isfinite(left).all():
-            raise InvalidInput(f"sums={sums!r} must be {self.n_objectives} finite numbers: what is left of each objective.")
+            raise InvalidInput(f"sums={short(sums)} must be {self.n_objectives} finite numbers: what is left of each objective.")
         self._counts[arm] -= 1
         self._sums[arm] = left if self._counts[arm] else 0.0
         self._certain[arm] *= self._counts[arm] > 0
@@ -253,7 +257,7 @@ class Policy(ABC):
         What was decided stands: an arm that was rejected because of it stays rejected. Its pulls are not given to others.
         """
         self._check_amendable("retire()")
-        (arm,) = check_arms([arm], "arm", self.n_arms).tolist()
+        arm = check_integer(arm, "arm", minimum=0, maximum=self.n_arms - 1)
         was_done = self.done
         self._retired[arm] = True
         if self._left_in[arm] == 0:
@@ -274,13 +278,10 @@ class Policy(ABC):
         if widths is None:
             self._widths, self._certain = None, np.zeros_like(self._certain)
             return
-        try:
-            row = np.array(widths, dtype=np.float64)
-        except (TypeError, ValueError):
-            row = np.empty(0)
+        row = check_numbers(widths, "widths")
         if row.shape != (self.n_objectives,) or not (np.isfinite(row) & (row >= 0)).all():
             raise InvalidInput(
-                f"widths={widths!r} must be {self.n_objectives} numbers, what each objective is divided by, "
+                f"widths={short(widths)} must be {self.n_objectives} numbers, what each objective is divided by, "
                 "or 0 where it is without noise."
             )
         if (row == 0).any():
@@ -398,7 +399,7 @@ class Policy(ABC):
         if self.amendable:
             self.rescale(state["widths"])
         self._certain = _like(self._certain, state["certain"], "values without noise")
-        self._gaps = np.array([np.nan if gap is None else float(gap) for gap in state["gaps"]])
+        self._gaps = np.array([np.nan if gap is None else np.inf if gap == "inf" else real(gap) for gap in state["gaps"]])
         if not (np.isfinite(self._sums).all() and np.isfinite(self._certain).all()) or self._gaps.shape != (self.n_arms,):
             raise InvalidInput("the saved sums or gaps are not one finite number for each arm and objective.")
         asked = int(self._counts.sum() + self._due.sum() + self._given_up.sum())
@@ -452,10 +453,11 @@ def _like(mine: NDArray[Any], value: Any, name: str) -> NDArray[Any]:
     given = np.array(value)
     if given.shape != mine.shape:
         raise InvalidInput(f"the saved {name} have shape {given.shape}; expected {mine.shape}.")
-    array = given.astype(mine.dtype)
-    if mine.dtype == np.int64 and ((given != array).any() or (array < 0).any()):
-        raise InvalidInput(f"the saved {name} are {given.tolist()}; expected whole numbers, none negative.")
-    return array
+    if given.dtype.kind not in ("b" if mine.dtype.kind == "b" else "iuf"):
+        raise TypeError(f"the saved {name} are {short(value)}")
+    if mine.dtype == np.int64 and not ((given >= 0) & (given <= LARGEST_BUDGET) & (given == np.floor(given))).all():
+        raise InvalidInput(f"the saved {name} are {short(value)}; expected whole numbers, none negative.")
+    return given.astype(mine.dtype)
 
 
 def _indices(mask: BoolArray) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray, check_integer
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_budget, check_integer
+from paretopick._words import short
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.schedules import Schedule, Spend
@@ -119,10 +120,10 @@ def ege(*, n_arms: int, n_objectives: int, budget: int | None = None, schedule: 
     if isinstance(schedule, Mapping) and set(schedule) == {"active", "pulls"}:
         schedule = Schedule(schedule["active"], schedule["pulls"])
     if not isinstance(schedule, Schedule):
-        raise InvalidInput(f"schedule={schedule!r} is not a Schedule; write pp.Schedule(active=..., pulls=...).")
+        raise InvalidInput(f"schedule={short(schedule)} is not a Schedule; write pp.Schedule(active=..., pulls=...).")
     if schedule.n_arms != n_arms:
-        raise InvalidInput(f"the schedule is for {schedule.n_arms} arms and n_arms={n_arms}; they must agree.")
-    if budget is not None and schedule.cost > check_integer(budget, "budget", minimum=0):
+        raise InvalidInput(f"the schedule is for {schedule.n_arms} arms and n_arms={short(n_arms)}; they must agree.")
+    if budget is not None and schedule.cost > check_budget(budget):
         raise BudgetTooSmall(f"the schedule costs {schedule.cost} pulls; raise budget={budget} to at least that.", schedule.cost)
     return EGE(schedule, n_objectives=n_objectives, budget=budget)
 

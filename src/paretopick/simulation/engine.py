@@ -19,7 +19,8 @@ from typing import Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import IntArray, check_choice, check_integer
+from paretopick._arrays import IntArray, check_choice, check_integer, check_workers
+from paretopick._texts import number_of
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import PolicyGiven
@@ -145,7 +146,7 @@ def simulate(
     if max(T) * goal.most >= 2**63:
         raise InvalidInput(f"{goal.most} runs of {max(T)} pulls are more pulls than can be counted; make fewer.")
     if workers is not None:
-        check_integer(workers, "workers", minimum=1)
+        check_workers(workers)
     if executor is not None and not isinstance(executor, Executor):
         raise InvalidInput(f"executor={executor!r} is not a concurrent.futures.Executor.")
     check_choice(engine, ("auto", "compiled", "reference"), "engine")
@@ -197,7 +198,7 @@ class _Goal:
             kind, _, text = runs.partition(":")
             number = text.removesuffix("%")
             try:
-                self._precision = float(number) / (100 if text.endswith("%") else 1)
+                self._precision = number_of(number) / (100 if text.endswith("%") else 1)
             except ValueError:
                 self._precision = math.nan
             if kind != "until" or not 0 < self._precision < math.inf:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import IntArray, check_rng
-from paretopick.bandits import Bandit, Seed
+from paretopick._words import short
+from paretopick.bandits import Bandit, Seed, check_bandit
 from paretopick.errors import InvalidInput
 from paretopick.policies.base import Policy
 from paretopick.simulation.results import TALLIES, Span
@@ -25,7 +26,9 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
             noise: the policy is told the means of it, and by ``rescale`` what all objectives are to be divided by.
     """
     if not isinstance(player, Policy):
-        raise InvalidInput(f"player={player!r} is not a policy; write pp.policy(NAME, n_arms=..., n_objectives=..., budget=...).")
+        example = "pp.policy(NAME, n_arms=..., n_objectives=..., budget=...)"  # type: ignore[unreachable]  # of a careful caller
+        raise InvalidInput(f"player={short(player)} is not a policy; write {example}.")
+    check_bandit(bandit)
     if (player.n_arms, player.n_objectives) != bandit.means.shape:
         raise InvalidInput(
             f"the policy is for {player.n_arms} arms and {player.n_objectives} objectives, the bandit has {bandit.n_arms} and "

@@ -36,15 +36,21 @@ def _spelt(name: str) -> str:
     return "".join(f"(?:{re.escape(letter)}|%{ord(letter):02x}|%{ord(letter.upper()):02x})" for letter in name)
 
 
-# The first may have blanks in its password; one that looks like a port has none, or sentences about a host would be masked.
+# First what may have blanks and more in its password, since it is known where it ends: a text that is an address; one in quotes.
+# Then one with blanks, at last all others. What looks like a port is none, or sentences about a host would be masked.
+_START = r"postgres\w*(?:\+\w*)?:/*[^\s:/'\"]*"
+_NO_PORT = r"(?!\d+(?:[\s/?,'\"]|$))"
 _LOGINS = (
-    re.compile(r"""((?<![\w+.-])postgres\w*(?:\+\w*)?:/*[^\s:/]*):(?!\d+(?:[\s/?,'"]|$))[^@\n]*@(?:\S*@)?""", re.IGNORECASE),
+    re.compile(rf"^(\s*{_START}):{_NO_PORT}.*@", re.IGNORECASE),
+    re.compile(rf"(?<=')({_START}):[^'\n]*@", re.IGNORECASE),
+    re.compile(rf'(?<=")({_START}):[^"\n]*@', re.IGNORECASE),
+    re.compile(rf"((?<![\w+.-]){_START}):{_NO_PORT}[^@\n]*@(?:\S*@)?", re.IGNORECASE),
     re.compile(r"((?<![\w+.-])[a-z][\w+.-]*://[^\s:/]*):\S*@", re.IGNORECASE),
 )
-_SETTING = re.compile(
-    rf"""({"|".join(map(_spelt, SECRETS))})([ \t]*=[ \t]*)('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s&]*)""",
-    re.IGNORECASE,
-)
+_QUOTED = (r"""'"'"'(?:(?!'"'"').)*'"'"'""", r"'(?:[^'\\]|\\.)*'", r'"(?:[^"\\]|\\.)*"')
+_MASKED = r"[*]{3}(?![^\s&'\",;.)])"
+_NAMES, _VALUES = "|".join(map(_spelt, SECRETS)), "|".join((*_QUOTED, _MASKED, r"[^\s&]*"))
+_SETTING = re.compile(rf"({_NAMES})([ \t]*=[ \t]*)({_VALUES})", re.IGNORECASE)
 _BARE_LOGIN = re.compile(r"([^\s:/@]+):([^\s@]*)@[^\s/]+(/\S*)?")
 _SETTINGS_OF_LIBPQ = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
 _FEW_SLASHES = re.compile(r"(postgres\w*|sqlite)(\+\w*)?:(?!//)", re.IGNORECASE)
@@ -173,6 +179,8 @@ def _postgresql(text: str, url: sql.URL) -> Address:
     for port in (url.port, *_values(url.query.get("port", ()))):
         if port is not None and not (re.fullmatch("[0-9]{1,5}", str(port)) and 1 <= int(port) <= 65535):
             raise _bad_port(text)
+    if re.search(r"[@\s]", url.host or ""):
+        raise _refused(text, "has an @ or a blank in the name of its host", "in a password, write %40 for @ and %20 for a blank")
     secrets = {} if url.password is None else {"password": str(url.password)}
     for name, value in url.query.items():
         if name.lower().endswith(SECRETS):

@@ -22,7 +22,7 @@ import sqlalchemy as sql
 
 from paretopick.errors import InvalidInput, MissingFile, OutcomeUnknown, StorageFailed, UnsafeStorage
 from paretopick.storage.addresses import Address, file_address, password_in_file, read_address
-from paretopick.storage.files import network_file_system, remedy, wait_for_lock
+from paretopick.storage.files import error_code, network_file_system, remedy, wait_for_lock
 
 PATIENCE = 60.0
 """Seconds after which whoever waits for a database gives up and says so: for a lock that others hold, for a server that accepts
@@ -287,9 +287,9 @@ def _prepare_shared(connection: Any, path: str) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY:  # then others do not write beside us either
+            if error_code(problem) == sqlite3.SQLITE_READONLY:  # then others do not write beside us either
                 break
-            if problem.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
+            if error_code(problem) != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
                 raise
             time.sleep(0.01)  # somebody else is doing the same, for which SQLite does not wait
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # then readers and writers wait for each other

@@ -26,6 +26,7 @@ NETWORKS = re.compile(
 
 
 LOCKS = Path("/proc/locks")
+MOUNTS = Path("/proc/self/mountinfo")
 
 
 class Holder(NamedTuple):
@@ -54,7 +55,7 @@ def wait_for_lock(act: Callable[[], T], path: str, patience: float) -> T:
         try:
             return act()
         except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if error_code(problem) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise
             holders = list(lock_holders(path))
             if stopped := [holder for holder in holders if holder.stopped]:
@@ -143,7 +144,7 @@ def network_file_system(path: str, mounts: str | None = None) -> str | None:
 
 def _mounts() -> str:
     try:
-        return Path("/proc/self/mountinfo").read_text(errors="replace")
+        return MOUNTS.read_text(errors="replace")
     except OSError:
         return ""
 
@@ -162,16 +163,22 @@ def _file_system(path: str, mounts: str) -> str:
     return kind
 
 
+def error_code(problem: BaseException) -> int:
+    """Returns SQLite's number of an error, 0 if it has none."""
+    return int(getattr(problem, "sqlite_errorcode", 0)) & 0xFF
+
+
+_NOT_OPENED = (sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_DIRECTORY, sqlite3.SQLITE_READONLY_RECOVERY)
+"""Reading failed, since something would have to be written for it."""
+
+
 def remedy(problem: BaseException, path: str) -> str | None:
     """Returns what to do about an error of SQLite, None if there is nothing in particular."""
-    code = getattr(problem, "sqlite_errorcode", None)
     path = os.path.abspath(path)
     folder = os.path.dirname(path)
-    if code is None:
-        return None
-    if code in (sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_DIRECTORY, sqlite3.SQLITE_READONLY_RECOVERY):
+    if getattr(problem, "sqlite_errorcode", None) in _NOT_OPENED:
         return _why_not_opened(path, folder)
-    match code & 0xFF:
+    match error_code(problem):
         case sqlite3.SQLITE_CANTOPEN:
             return _why_not_opened(path, folder)
         case sqlite3.SQLITE_READONLY if os.path.exists(path) and os.access(path, os.W_OK) and os.access(folder, os.W_OK):

@@ -51,7 +51,12 @@ def run(connection: sql.Connection, statements: Sequence[Statement], *, commit: 
 
 
 def _in_a_pipeline(connection: sql.Connection, raw: Any, statements: Sequence[Statement], commit: bool) -> list[Rows]:
+    starting = raw.pgconn.transaction_status == 0  # idle
+    if starting:
+        raw.autocommit = True  # or the driver sends a BEGIN of its own, and waits for its answer
     with raw.pipeline():
+        if starting:
+            raw.cursor().execute(f"BEGIN ISOLATION LEVEL {connection.get_execution_options()['isolation_level']}", prepare=False)
         cursors = [raw.cursor() for _ in statements]
         for cursor, statement in zip(cursors, statements, strict=True):
             _send(connection, cursor, statement)

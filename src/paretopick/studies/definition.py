@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_budget, check_choice, check_name
+from paretopick._arrays import FloatArray, check_budget, check_choice, check_distinct, check_name, check_sequence
 from paretopick._words import quoted, short
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.metrics import ERROR_SUFFIX, Metric, MetricsGiven, check_metrics, goals_of, signs_of
@@ -131,6 +131,21 @@ class Definition:
         """Returns the number of an option, from its name."""
         return self.options.index(check_choice(option, self.options, "option"))
 
+    def rows(self, measurements: Any) -> list[tuple[int, list[float]]]:
+        """Returns many measurements as the numbers of their options and floats, or says what is wrong with which."""
+        pairs = check_sequence(measurements, "measurements", f"is not a list of pairs; write {self._example}")
+        return [self._pair(pair, f"measurement {place} of {len(pairs)}") for place, pair in enumerate(pairs, start=1)]
+
+    def _pair(self, pair: Any, place: str) -> tuple[int, list[float]]:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidInput(f"{place} is {short(pair)}, and no pair of an option and its values; write {self._example}.")
+        return self.arm(pair[0]), self.values(pair[1])
+
+    @property
+    def _example(self) -> str:
+        """A list of measurements, as one types it."""
+        return f"[({self.options[0]!r}, {(dict.fromkeys(self.goals, 0.0))!r})]"
+
     def values(self, given: Values) -> list[float]:
         """Returns one measurement as floats in the order of the metrics, or says by name what is wrong with it."""
         if isinstance(given, Mapping):
@@ -144,12 +159,12 @@ class Definition:
             if extra:
                 raise InvalidInput(f"there is no metric named {quoted(extra)}; a measurement has {quoted(self.goals)}.")
             row = [given[name] for name in self.goals]
-        elif isinstance(given, str) or not isinstance(given, Iterable):
-            raise InvalidInput(f"{given!r} is not a measurement; give a mapping with {quoted(self.goals)}.")
         else:
-            row = list(given)
+            row = check_sequence(given, "values", f"is not a measurement; give a mapping with {quoted(self.goals)}")
             if len(row) != len(self.metrics):
-                raise InvalidInput(f"{row!r} has {len(row)} values; a measurement has {len(self.goals)}: {quoted(self.goals)}.")
+                raise InvalidInput(
+                    f"{short(row)} has {len(row)} values; a measurement has {len(self.goals)}: {quoted(self.goals)}."
+                )
         return [metric.value(value) for metric, value in zip(self.metrics, row, strict=True)]
 
     def differences(self, other: Definition) -> list[str]:
@@ -199,25 +214,25 @@ def define(
 
 def _options(options: Any) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:
     """Names and settings from a list of names, a list of rows with a name, or a mapping of names to settings."""
-    if isinstance(options, str) or not isinstance(options, Iterable):
-        raise InvalidInput(f'options={options!r} is not a list of names; write for instance ["zlib 1", "zlib 9"].')
-    rows = [(name, row) for name, row in options.items()] if isinstance(options, Mapping) else [_row(entry) for entry in options]
+    if isinstance(options, Mapping):
+        rows = list(options.items())
+    else:
+        listed = check_sequence(options, "options", 'is not a list of names; write for instance ["zlib 1", "zlib 9"]')
+        rows = [_row(entry) for entry in listed]
     if not rows:
         raise InvalidInput("there are no options; give at least one to measure.")
     names = tuple(check_name(name, "option") for name, _ in rows)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInput(f"option {twice!r} is there twice; every option needs a name of its own.")
+    check_distinct(names, "option")
     settings = []
     for name, row in rows:
         if not isinstance(row, Mapping):
-            raise InvalidInput(f"option {name!r} has the settings {row!r}; they are a mapping, such as {{'level': 9}}.")
+            raise InvalidInput(f"option {name!r} has the settings {short(row)}; they are a mapping, such as {{'level': 9}}.")
         if list(row) != list(rows[0][1]):
-            raise InvalidInput(f"option {name!r} has the settings {row!r}; give each option the same ones as {names[0]!r}.")
+            raise InvalidInput(f"option {name!r} has the settings {short(row)}; give each option the same ones as {names[0]!r}.")
         for column, value in row.items():
             check_name(column, "column of options")
-            if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-                raise InvalidInput(f"option {name!r} has {column}={value!r}; settings are texts and finite numbers.")
+            if not _is_setting(value):
+                raise InvalidInput(f"option {name!r} has {column}={short(value)}; settings are texts and finite numbers.")
         settings.append(dict(row))
     return names, tuple(settings)
 
@@ -228,10 +243,24 @@ def _row(entry: Any) -> tuple[str, Mapping[str, Any]]:
         row = dict(entry)
         name = row.pop("option", None) if "option" in row else row.pop("name", None)
         if name is None:
-            raise InvalidInput(f"an option is {dict(entry)!r}, without a name; add option=... to it.")
-        return str(name), row
-    plain = isinstance(entry, int | float | np.generic) and not isinstance(entry, bool)
-    return (str(entry) if plain else entry), {}
+            raise InvalidInput(f"an option is {short(dict(entry))}, without a name; add option=... to it.")
+        return _name(name), row
+    return _name(entry), {}
+
+
+def _name(given: Any) -> Any:
+    """A number as the name of an option, and whatever else as it is."""
+    is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+    return str(given) if is_number and _is_setting(getattr(given, "item", lambda: given)()) else given
+
+
+def _is_setting(value: Any) -> bool:
+    """Whether databases and commands can take it: a text without NUL and halves of characters, or a number within floats."""
+    if isinstance(value, str):
+        return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, int):
+        return value.bit_length() <= 1024
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _check_columns(names: list[str]) -> None:
@@ -258,5 +287,5 @@ def _scale(scale: Any) -> tuple[Mapping[str, float] | None, str]:
     if isinstance(scale, Mapping):
         return scale, "noise"
     if not isinstance(scale, str) or scale not in ("noise", "raw"):
-        raise InvalidInput(f'scale={scale!r} must be "noise", "raw", or what to divide each metric by.')
+        raise InvalidInput(f'scale={short(scale)} must be "noise", "raw", or what to divide each metric by.')
     return None, str(scale)

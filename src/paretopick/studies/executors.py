@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing import connection, parent_process
 from typing import Any
 
-from paretopick._arrays import check_integer
+from paretopick._arrays import check_workers
 from paretopick.errors import InvalidInput
 
 
@@ -27,14 +30,14 @@ class Here(Executor):
 
 
 class Processes(Executor):
-    """A pool of processes, made anew when one of them was killed by what it measured."""
+    """Processes, made anew when one of them was killed by what it measured; they end when ours does, however that ends."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._pool = self._new_pool()
 
     def _new_pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._size, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+        return ProcessPoolExecutor(self._size, initializer=_begin)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Has a process run it."""
@@ -52,7 +55,33 @@ class Processes(Executor):
     def kill(self) -> None:
         """Ends the processes and what they measure; they do not hear Ctrl-C, so that the first one can let them finish."""
         for process in list(self._pool._processes.values()):
+            if process.pid is not None:
+                _end_group(process.pid)
             process.kill()
+
+
+def _begin() -> None:
+    """Makes a process of the pool deaf to Ctrl-C, and ends it, with all that it has started, when its parent has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(OSError):  # it leads a group already
+        os.setsid()
+    threading.Thread(target=_follow_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def _follow_parent(parent: int) -> None:
+    known = parent_process()
+    sentinels = [] if known is None else [known.sentinel]
+    # A pipe tells at once, unless somebody else has inherited its other end; that another process has adopted us tells surely.
+    while os.getppid() == parent and not connection.wait(sentinels, timeout=1.0):
+        pass
+    _end_group(os.getpid())
+
+
+def _end_group(leader: int) -> None:
+    """Kills a process with those that it has started, if it leads a group."""
+    with suppress(OSError):
+        if os.getpgid(leader) == leader:
+            os.killpg(leader, signal.SIGKILL)
 
 
 @contextmanager
@@ -61,7 +90,7 @@ def executor_of(workers: int | Executor, processes: bool) -> Iterator[tuple[Exec
     if isinstance(workers, Executor):
         yield workers, getattr(workers, "_max_workers", 1)
         return
-    size = check_integer(workers, "workers", minimum=1)
+    size = check_workers(workers)
     executor = Processes(size) if processes else ThreadPoolExecutor(size)
     try:
         yield executor, size

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from paretopick._arrays import check_choice, check_flag, check_integer, check_real
-from paretopick._words import quoted
-from paretopick.errors import InvalidInput, MissingFile
+from paretopick._files import path_text, read_whole
+from paretopick._words import quoted, short
+from paretopick.errors import InvalidInput
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies.commands import Command
 from paretopick.studies.definition import Definition, define
@@ -51,14 +52,12 @@ class StudyFile:
 
 def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     """Returns what a TOML file says, or what is wrong with it."""
-    here = Path(path)
+    here = Path(path_text(path))
     try:
-        record = tomllib.loads(here.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MissingFile(f"there is no file {here}; give the name of a study file, such as study.toml.") from None
-    except (OSError, UnicodeDecodeError) as problem:
+        record = tomllib.loads(read_whole(here, remedy="give the name of a study file, such as study.toml").decode())
+    except UnicodeDecodeError as problem:
         raise InvalidInput(f"{here} cannot be read: {problem}.") from None
-    except tomllib.TOMLDecodeError as problem:
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as problem:  # or too many digits, or brackets
         raise InvalidInput(f"{here} is not valid TOML: {problem}.") from None
     try:
         return _study(record, here)
@@ -111,13 +110,13 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         exact=record.get("exact", ()),
     )
     return StudyFile(
-        name=str(record.get("name", path.stem)),
+        name=_text(record.get("name", path.stem), "name"),
         definition=replace(
             definition,
             command=_words(record["command"], shell) if "command" in record else (),
             shell=shell,
             timeout=check_real(record["timeout"], "timeout", above=0.0) if "timeout" in record else None,
-            folder=os.path.abspath(path.parent / _text(record.get("folder", "."), "folder")),
+            folder=os.path.abspath(path.parent / path_text(_text(record.get("folder", "."), "folder"))),
         ),
         retries=check_integer(record["retries"], "retries", minimum=0) if "retries" in record else None,
         workers=check_integer(record["workers"], "workers", minimum=1) if "workers" in record else None,
@@ -129,15 +128,17 @@ def _words(command: Any, shell: bool) -> tuple[str, ...]:
         try:
             return (command,) if shell else tuple(shlex.split(command))
         except ValueError as problem:
-            raise InvalidInput(f"command={command!r} cannot be taken apart ({problem}); write it as a list of words.") from None
+            raise InvalidInput(
+                f"command={short(command)} cannot be taken apart ({problem}); write it as a list of words."
+            ) from None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         return tuple(command)
-    raise InvalidInput(f'command={command!r} is neither a text nor a list of texts; write ["./bench.sh", "{{option}}"].')
+    raise InvalidInput(f'command={short(command)} is neither a text nor a list of texts; write ["./bench.sh", "{{option}}"].')
 
 
 def _text(value: Any, key: str) -> str:
     if not isinstance(value, str):
-        raise InvalidInput(f"{key}={value!r} is not a text; put it between quotes.")
+        raise InvalidInput(f"{key}={short(value)} is not a text; put it between quotes.")
     return value
 
 

@@ -101,7 +101,7 @@ class Rules:
         self._append(Event(0, "retired", arm=arm, details={"why": why}))
 
     def extend(self, budget: int) -> None:
-        """Allows more measurements."""
+        """Allows more measurements; as many as there are already is harmless."""
         if self._made_before("extended"):
             return
         choice = self.state.definition.choice
@@ -113,7 +113,8 @@ class Rules:
             )
         if check_budget(budget) < self.state.budget:
             raise InvalidInput(f"budget={budget} is less than the {self.state.budget} that the study has already.")
-        self._append(Event(0, "extended", details={"budget": int(budget)}))
+        if budget > self.state.budget:
+            self._append(Event(0, "extended", details={"budget": int(budget)}))
 
     def add(self, rows: Rows, *, of: Rows | None = None) -> list[int]:
         """Takes in measurements that nobody asked for, and returns their numbers.

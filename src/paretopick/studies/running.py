@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from paretopick._arrays import check_integer, check_name
+from paretopick._arrays import check_integer, check_name, check_workers
 from paretopick._words import counted
-from paretopick.errors import AlreadyTold, InvalidInput, MeasuringFailed, NotDue, StorageFailed
+from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, MeasuringFailed, NotDue, StorageFailed, StudyGone
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
 from paretopick.storage import StorageChoice, open_storage
 from paretopick.studies.definition import Definition, Scale, define
 from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
+from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.study import Measurement, Study
 
@@ -81,12 +83,12 @@ def identify(
     >>> identify(lambda option: (quality[option], prices[option]), ["a", "b", "c"], {"quality": "max", "price": "min"}, 30).pareto
     ('a', 'b')
     """
-    table = list(options) if isinstance(options, Iterable) and not isinstance(options, Mapping | str) else options
+    table = list(options) if isinstance(options, Iterator) else options  # which can be gone through once
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
-    workers = workers if isinstance(workers, Executor) else check_integer(workers, "workers", minimum=1)
+    workers = workers if isinstance(workers, Executor) else check_workers(workers)
     batch = 1 if isinstance(workers, Executor) else workers
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
-    originals = definition.options if isinstance(options, Mapping) else table
+    originals: Iterable[Any] = definition.options if isinstance(options, Mapping) else table
     as_given = dict(zip(definition.options, originals, strict=True))
     alone = storage is None and workers == 1 and not processes
     return run_study(
@@ -148,6 +150,7 @@ def run_study(
     watch: Watch | None = None,
     argument: Callable[[Measurement], Any] = lambda todo: todo,
     abandon: Callable[[], None] | None = None,
+    signals: Iterable[int] = (),
 ) -> ParetoResult:
     """Measures until a study is done, together with whoever else does, and returns its result.
 
@@ -162,13 +165,17 @@ def run_study(
         argument: makes what ``measure`` is called with.
         abandon: called on a second Ctrl-C, to stop what is being measured. With it, the first Ctrl-C lets that finish; without,
             it gives back what is not finished.
+        signals: others that are like a second Ctrl-C, such as SIGTERM; ``KeyboardInterrupt`` then says which as ``.number``.
     """
     check_integer(retries, "retries", minimum=0)
     if processes:
         check_sendable(measure)
     with executor_of(workers, processes) as (executor, size):
         crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters)
-        return crew.work(lambda todo: executor.submit(measure, argument(todo)), size, abandon)
+        here = isinstance(executor, Here)  # then Ctrl-C must reach what measures
+        with crew.inbox.open([*([] if here else [signal.SIGINT]), *signals]):
+            crew.work(lambda todo: executor.submit(measure, argument(todo)), size, abandon)
+        return study.result()
 
 
 class _Crew:
@@ -176,46 +183,52 @@ class _Crew:
 
     def __init__(self, study: Study, executor: Executor, name: str, retries: int, watch: Watch) -> None:
         self.study, self.executor, self.name, self.retries, self.watch = study, executor, name, retries, watch
+        self.token = secrets.token_hex(8)
+        """The start of the ids of what we tell, so that it counts once, however often it is repeated."""
         self.running: dict[Future[Any], Measurement] = {}
         self.failures: Counter[str] = Counter()
         self.careful = 0
         """So many measurements are made alone, to see which of those that ran together has killed the process."""
         self.beside: dict[Future[Any], int] = {}
         """What ran beside a measurement whose process was killed, and how many did: they break one after the other."""
+        self.abandoned: set[Future[Any]] = set()
+        """What was stopped before its end, and so has not failed."""
         self.trouble: MeasuringFailed | None = None
         self.renewed = time.monotonic()
+        self.inbox = Inbox()
 
-    def work(self, start: Callable[[Measurement], Future[Any]], size: int, abandon: Callable[[], None] | None) -> ParetoResult:
+    def work(self, start: Callable[[Measurement], Future[Any]], size: int, abandon: Callable[[], None] | None) -> None:
         """Keeps ``size`` measurements running until the study is done, or something is wrong with it."""
         try:
             self._work(start, size, abandon)
+            self.inbox.check()
         except BaseException:
             self._give_back()
             raise
-        return self.study.result()
 
     def _work(self, start: Callable[[Measurement], Future[Any]], size: int, abandon: Callable[[], None] | None) -> None:
         pause = 0.02
         finishing: KeyboardInterrupt | None = None
         while True:
             try:
+                self.inbox.check()
                 if not (self.trouble or finishing):
                     self._start_more(start, size)
                 if self.running:
                     pause = 0.02
                     self._collect()
-                elif self.trouble or finishing or self._patiently(lambda: self.study.done, lambda: "whether the study is done"):
+                elif self.trouble or finishing or self._patiently(lambda: self.study.done):
                     break
                 else:  # others are measuring what is left of this round
                     self._say(self._whom_we_wait_for() if pause == 0.64 else "")
-                    time.sleep(pause)
+                    self.inbox.wait(pause)
                     pause = min(2 * pause, 1.0)
+            except (StudyGone, LogDamaged):
+                self._abandon(abandon)
+                raise
             except KeyboardInterrupt as interrupt:
-                if abandon is None or finishing:
-                    if abandon is not None:
-                        abandon()
-                    if isinstance(self.executor, Processes):
-                        self.executor.kill()
+                if abandon is None or finishing or isinstance(interrupt, Stopped):
+                    self._abandon(abandon)
                     raise
                 finishing = interrupt
                 if self.running:
@@ -228,22 +241,24 @@ class _Crew:
             size = 1
         if len(self.running) < size:
             numbers = {todo.number for todo in self.running.values()}
-            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE), lambda: "more to measure")
+            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE))
             self.renewed = time.monotonic()
             for todo in todos:
                 if todo.number not in numbers:
-                    self.running[start(todo)] = todo
+                    future = start(todo)
+                    self.running[future] = todo
+                    future.add_done_callback(self.inbox.wake)
 
     def _collect(self) -> None:
         """Waits for the next measurement to end, and keeps what it brought; leases are renewed in the meantime."""
         together = len(self.running)
-        ended = [future for future in self.running if future.done()]
-        for future in ended or wait(self.running, timeout=SHORT_LEASE / 6, return_when=FIRST_COMPLETED).done:
+        self.inbox.wait(SHORT_LEASE / 6, until=lambda: any(future.done() for future in self.running))
+        for future in [future for future in self.running if future.done()]:
             self._keep(future, self.running[future], together)
             del self.running[future]
         if self.running and time.monotonic() - self.renewed > SHORT_LEASE / 3:
             numbers = [todo.number for todo in self.running.values()]
-            self._patiently(lambda: self.study.renew(*numbers, worker=self.name, lease=SHORT_LEASE), lambda: "more time")
+            self._patiently(lambda: self.study.renew(*numbers, worker=self.name, lease=SHORT_LEASE))
             self.renewed = time.monotonic()
 
     def _keep(self, future: Future[Any], todo: Measurement, together: int) -> None:
@@ -264,7 +279,8 @@ class _Crew:
         what = f"measurement {todo.number} of {todo.option!r}"
         try:
             row = self.study.definition.values(future.result())  # once: what was returned may not be there a second time
-            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name), lambda: f"{what}, {row}")
+            request = f"{self.token}:{todo.number}:told"
+            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name, request=request), f"{what}, {row}")
         except AlreadyTold:
             self._say(f"{what} took so long that somebody else made it, too")
         except NotDue as late:
@@ -292,19 +308,30 @@ class _Crew:
             self.trouble.__cause__ = problem
 
     def _fail(self, todo: Measurement, why: str, output: str) -> None:
+        request = f"{self.token}:{todo.number}:failed"
         try:
             self._patiently(
-                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name),
-                lambda: f"that {todo.option!r} failed",
+                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name, request=request),
+                f"that {todo.option!r} failed",
             )
         except NotDue as late:
             self._say(str(late))
         self._say(f"measurement {todo.number} of {todo.option!r} failed: {why}")
 
+    def _abandon(self, abandon: Callable[[], None] | None) -> None:
+        """Stops what is being measured."""
+        self.abandoned = {future for future in self.running if not future.done()}
+        if abandon is not None:
+            abandon()
+        if isinstance(self.executor, Processes):
+            self.executor.kill()
+
     def _give_back(self) -> None:
         """Keeps what is finished and returns all the rest, so that others need not wait for it."""
         for future, todo in self.running.items():
-            if not future.cancel() and future.done() and not isinstance(future.exception(), KeyboardInterrupt):
+            if future.cancel() or future in self.abandoned or not future.done():
+                continue
+            if not isinstance(future.exception(), KeyboardInterrupt):
                 self._keep(future, todo, together=1)
         with suppress(StorageFailed):  # then they run out by themselves
             self.study.release(worker=self.name)
@@ -321,23 +348,26 @@ class _Crew:
         return ""
 
     def _say(self, sentence: str) -> None:
-        """Tells whoever watches; that the database does not answer them is no reason to stop measuring."""
-        with suppress(StorageFailed):
+        """Tells whoever watches; a database that does not answer them is no reason to stop, nor is a terminal that is gone."""
+        with suppress(OSError):  # StorageFailed is one, too
             self.watch(self.study, sentence)
 
-    def _patiently(self, act: Callable[[], Any], what: Callable[[], str]) -> Any:
-        """Does something with the database, and goes on trying for a while if it does not answer."""
+    def _patiently(self, act: Callable[[], Any], kept: str = "") -> Any:
+        """Does something with the database, and goes on trying for a while if it does not answer; ``kept`` is what it keeps."""
+        lost = f" Not kept: {kept}." if kept else ""
         until = time.monotonic() + LONGEST_OUTAGE
         pause = 0.1
         while True:
             try:
                 return act()
+            except (StudyGone, LogDamaged) as problem:  # waiting will not mend them
+                raise type(problem)(f"{problem}{lost}") from problem
             except StorageFailed as problem:
                 if time.monotonic() > until:
-                    raise StorageFailed(f"{problem} Not kept: {what()}.") from problem
+                    raise StorageFailed(f"{problem}{lost}") from problem
                 if pause == 0.1:
                     self._say(f"{problem} Trying again for {LONGEST_OUTAGE:.0f} s.")
-                time.sleep(pause)
+                self.inbox.wait(pause)
                 pause = min(2 * pause, 5.0)
 
 

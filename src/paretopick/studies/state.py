@@ -19,8 +19,8 @@ from paretopick.events import Event
 from paretopick.policies import restore_policy
 from paretopick.policies.base import STATE_FORMAT
 from paretopick.studies.definition import Definition
+from paretopick.studies.kept import Kept, Numbers
 from paretopick.studies.sums import Sums
-from paretopick.studies.waiting import Numbers, Waiting
 
 FORMAT = [3, STATE_FORMAT]
 """Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
@@ -53,7 +53,7 @@ class State:
         shape = len(definition.options), len(definition.metrics)
         self._sums = Sums(*shape)
         """Of the measurements that count, and of those about to."""
-        self._waiting = Waiting(*shape)
+        self._kept = Kept(*shape)
         """Measurements whose options are not due."""
         self._late = Numbers()
         """Measurements that came to count in the open round and were not asked for in it."""
@@ -75,13 +75,13 @@ class State:
     @property
     def kept(self) -> int:
         """Measurements that do not count, because nobody asked for them yet."""
-        return len(self._waiting)
+        return len(self._kept)
 
     def exact_value(self, arm: int, metric: int) -> float | None:
         """Returns what an exact metric of an option is, None before it was told."""
         if self._sums.counts[arm]:
             return self._sums.mean(arm, metric)
-        first = self._waiting.first(arm)
+        first = self._kept.first(arm)
         return None if first is None else first[metric]
 
     @property
@@ -157,12 +157,12 @@ class State:
         fits = _fits(arms, due)
         for event, (number, arm, values), fit in zip(events, told, fits.tolist(), strict=True):
             if not fit:
-                self._waiting.keep(arm, number, values)
+                self._kept.keep(arm, number, values)
             elif event.round != self.policy.round:
                 self._mark_late([number])
         if fits.any():
             self._count_many(arms[fits], np.array([values for *_, values in told], dtype=np.float64)[fits], due)
-        self._use_waiting()
+        self._use_kept()
 
     def _told_one(self, event: Event) -> None:
         number, arm, values = self._measured(event)
@@ -171,8 +171,8 @@ class State:
                 self._mark_late([number])
             self._count(arm, values)
         else:
-            self._waiting.keep(arm, number, values)
-        self._use_waiting()
+            self._kept.keep(arm, number, values)
+        self._use_kept()
 
     def _other(self, event: Event) -> None:
         """Whatever is not a measurement. Before anything that may close a round, the scale is brought up to date."""
@@ -196,12 +196,12 @@ class State:
                     f"event {event.position} of the log is of the kind {event.kind!r}, which is not known here; a later version "
                     "of paretopick may have written it, otherwise the log is damaged."
                 )
-        self._use_waiting()
+        self._use_kept()
 
     def _void(self, event: Event) -> None:
         """Takes a measurement out of the sums, which then are what they would be without it."""
         number, arm, values = self._measured(event)
-        if self._waiting.drop(arm, number):
+        if self._kept.drop(arm, number):
             return
         if not self._sums.counts[arm]:
             raise LogDamaged(f"event {event.position} of the log takes back a measurement of an option that has none.")
@@ -222,14 +222,12 @@ class State:
             self._late, self._late_in = Numbers(), self.policy.round
         self._late.add(numbers)
 
-    def _use_waiting(self) -> None:
+    def _use_kept(self) -> None:
         """Lets measurements count that waited and whose options have become due."""
-        while self._waiting and (free := np.minimum(due := self.policy.due, self._waiting.counts)).any():
-            for arm in np.flatnonzero(free).tolist():
-                numbers, rows = self._waiting.take(arm, int(free[arm]))
-                self._mark_late(numbers)
-                self._count_many(np.full(len(rows), arm), rows, due)
-                due = self.policy.due
+        while self._kept and (free := np.minimum(due := self.policy.due, self._kept.counts)).any():
+            taken = [self._kept.take(arm, int(free[arm])) for arm in np.flatnonzero(free).tolist()]
+            self._mark_late([number for numbers, _ in taken for number in numbers])
+            self._count_many(np.repeat(np.arange(len(free)), free), np.concatenate([rows for _, rows in taken]), due)
 
     def _count(self, arm: int, values: Sequence[float]) -> None:
         """Tells the policy a measurement of an option that is due: what ``_count_many`` does, for one."""
@@ -321,7 +319,7 @@ class State:
             "voided": list(self.voided),
             "retired": [[arm, why] for arm, why in self.retired.items()],
             "sums": self._sums.to_list(),
-            "waiting": self._waiting.to_list(),
+            "kept": self._kept.to_list(),
             "late": [self._late_in, self._late.to_list()],
         }
 
@@ -334,7 +332,8 @@ class State:
         state = cls(definition)
         try:
             if saved["format"] == FORMAT:
-                state._load(saved)
+                with np.errstate(invalid="ignore"):  # what is not finite where whole numbers belong is refused
+                    state._load(saved)
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as problem:
             raise InvalidInput(f"the saved state of the study cannot be read ({problem}); apply its events instead.") from None
         return state
@@ -353,7 +352,7 @@ class State:
         self.policy = restore_policy(saved["policy"])
         shape = len(definition.options), len(definition.metrics)
         self._sums = Sums.from_list(saved["sums"], *shape)
-        self._waiting = Waiting.from_list(saved["waiting"], *shape)
+        self._kept = Kept.from_list(saved["kept"], *shape)
         self.retired = {check_integer(arm, "option"): str(why) for arm, why in saved["retired"]}
         self.position, self.failed = (check_integer(saved[key], key, minimum=0) for key in ("position", "failed"))
         self.voided = [check_integer(number, "number", minimum=1) for number in saved["voided"]]
@@ -370,7 +369,7 @@ class State:
             raise InvalidInput("the policy has other sums than those that are kept")
         if sorted(self.retired) != list(self.policy.snapshot().retired):
             raise InvalidInput("the policy has other retired options")
-        if np.minimum(self.policy.due, self._waiting.counts).any():
+        if np.minimum(self.policy.due, self._kept.counts).any():
             raise InvalidInput("measurements wait whose options are due")
         if self.used + self.kept + self.failed + len(self.voided) > self.position:
             raise InvalidInput(f"there are more measurements than its {self.position} events")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import FloatArray, check_integer, check_name, check_real
+from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
@@ -186,7 +187,7 @@ class Study:
             worker: who tells; by default whoever has the measurement.
             request: an id of this call, for whoever has to make it again; see ``add``.
         """
-        number, row = _number(number), self.definition.values(values)
+        number, row, worker = _number(number), self.definition.values(values), _worker(worker)
         self._live.change(lambda rules: rules.tell(number, row, worker), request)
 
     def fail(
@@ -203,6 +204,7 @@ class Study:
         """
         number = _number(number)
         details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
+        worker = _worker(worker)
         self._live.change(lambda rules: rules.fail(number, details, worker), request)
 
     def void(self, number: int, why: str, *, request: str | None = None) -> None:
@@ -241,6 +243,7 @@ class Study:
             Those of the numbers that are still with the worker. The others were told, or others have them now.
         """
         wanted = [_number(number) for number in numbers]
+        check_name(worker, "worker")
         return self._live.change(lambda rules: rules.renew(wanted, worker, lease))
 
     def release(self, *numbers: int, worker: str = "main", request: str | None = None) -> builtins.list[int]:
@@ -255,6 +258,7 @@ class Study:
             The numbers that were given back.
         """
         wanted = [_number(number) for number in numbers]
+        check_name(worker, "worker")
         return self._live.change(lambda rules: rules.release(wanted, worker), request)
 
     def extend(self, *numbers: int, budget: int | None = None, request: str | None = None, **more: Any) -> None:
@@ -286,7 +290,7 @@ class Study:
         Returns:
             The numbers that they got.
         """
-        rows = self._rows(measurements)
+        rows = self.definition.rows(measurements)
 
         def add(rules: Rules) -> builtins.list[int]:
             before = rules.added_before()
@@ -320,19 +324,21 @@ class Study:
         Returns:
             The numbers of what was added.
         """
-        rows = {_number(number): self.definition.values(values) for number, values in told.items()}
-        new = self._rows(added)
+        rows = {_number(number): self.definition.values(values) for number, values in _mapping(told, "told").items()}
+        reasons = {_number(number): _text(why) for number, why in _mapping(failed, "failed").items()}
+        beside = {_number(number): option for number, option in _mapping(options or {}, "options").items()}
+        new = self.definition.rows(added)
 
         def record(rules: Rules) -> builtins.list[int]:
             before = rules.added_before()
             if before is not None:
                 return before
-            for number, option in (options or {}).items():
-                rules.check_option(_number(number), option)
+            for number, option in beside.items():
+                rules.check_option(number, option)
             for number, row in rows.items():
                 rules.tell(number, row, even_if_voided=True)
-            for number, why in failed.items():
-                rules.fail(_number(number), {"why": _text(why)})
+            for number, why in reasons.items():
+                rules.fail(number, {"why": why})
             return rules.add(new if again else rules.unknown(new), of=new)
 
         return self._add(record, request)
@@ -408,9 +414,6 @@ class Study:
         """What followed from the log when it was looked at last."""
         return self._live.state
 
-    def _rows(self, measurements: Iterable[tuple[str, Values]]) -> builtins.list[tuple[int, builtins.list[float]]]:
-        return [(self.definition.arm(option), self.definition.values(values)) for option, values in measurements]
-
 
 def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
     """Returns a study that nobody has created before; refuses a name that is taken."""
@@ -429,6 +432,17 @@ def _number(value: Any) -> int:
     return check_integer(value, "number", minimum=1, maximum=2**31 - 1)
 
 
+def _worker(name: str | None) -> str | None:
+    """Who tells, if somebody says so."""
+    return None if name is None else check_name(name, "worker")
+
+
+def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name}={short(given)} is not a mapping from numbers of measurements; write for instance {{}}.")
+    return given
+
+
 def _text(why: str) -> str:
     """A text that every database can hold."""
-    return str(why).replace("\0", "").encode("utf-8", "replace").decode()
+    return text_of(why).replace("\0", "").encode("utf-8", "replace").decode()

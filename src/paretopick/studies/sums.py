@@ -7,7 +7,7 @@ is a power of two, which no value needs to be rounded to; only what is read from
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import frexp
 from operator import mul
 from typing import Any
@@ -20,14 +20,14 @@ from paretopick.errors import InvalidInput
 DIGITS = 53
 """Bits of the mantissa of a float."""
 
-SMALLEST_UNIT, LARGEST_UNIT = -1074, 1024 - DIGITS
-"""Exponents of the last bit of the smallest float, and of the largest."""
+LARGEST_UNIT = 1024 - DIGITS
+"""Exponent of the last bit of the largest floats."""
 
 FEW = 8
 """Up to so many measurements of an option are added one by one."""
 
 TEXT = re.compile(r"(-?[0-9a-f]{1,2000})p(-?[0-9]{1,4})")
-"""How a sum is written: a whole number in hexadecimal digits, and the exponent of its unit."""
+"""How a sum is written: a whole number in hexadecimal digits, and the exponent of its unit; no float needs more of either."""
 
 
 class OptionSums:
@@ -70,8 +70,6 @@ class OptionSums:
                 products[place] += whole * other
                 place += 1
         self.count += times
-        if self.count == 0:
-            self.units = [LARGEST_UNIT] * len(units)
 
     def add_rows(self, rows: FloatArray) -> None:
         """Adds measurements, ``(n, n_metrics)``: what ``change`` does with each."""
@@ -113,16 +111,14 @@ class OptionSums:
 
     def deviations(self, metric: int, other: int) -> float:
         """Returns the sum of the products of the deviations of two metrics from their means."""
-        whole = self.count * self.products[_place(metric, other)] - self.totals[metric] * self.totals[other]
-        return _quotient(whole, self.count, self.units[metric] + self.units[other])
+        return _quotient(self._whole_deviations(metric, other), self.count, self.units[metric] + self.units[other])
 
     def to_list(self) -> list[Any]:
         """Returns the sums as JSON values: the same for the same measurements, however they came and whatever was taken out."""
-        pairs = [(metric, other) for metric in range(len(self.units)) for other in range(metric + 1)]
         return [
             self.count,
             [_text(total, unit) for total, unit in zip(self.totals, self.units, strict=True)],
-            [_text(self.products[_place(i, j)], self.units[i] + self.units[j]) for i, j in pairs],
+            [_text(self.products[_place(i, j)], self.units[i] + self.units[j]) for i, j in self._pairs()],
             list(self.fractions),
         ]
 
@@ -133,24 +129,37 @@ class OptionSums:
         count, totals, products, fractions = saved
         sums.count = check_integer(count, "count", minimum=0)
         sums.fractions = [check_integer(n, "fractions", minimum=0, maximum=sums.count) for n in fractions]
-        read = [_read(text, sums.count, factors=1) for text in totals]
-        pairs = [_read(text, sums.count, factors=2) for text in products]
+        read, pairs = [_read(text) for text in totals], [_read(text) for text in products]
         if (len(read), len(pairs), len(sums.fractions)) != (n_metrics, len(sums.products), n_metrics):
             raise InvalidInput(f"there are {len(read)} sums and {len(pairs)} of products; expected those of {n_metrics} metrics.")
         for i, (_, unit) in enumerate(read):
             sums.units[i] = min(unit, pairs[_place(i, i)][1] // 2)
             for j in range(i):
                 sums.units[i] = min(sums.units[i], pairs[_place(i, j)][1] - sums.units[j])
-        for i, (total, unit) in enumerate(read):
-            sums.totals[i] = total << (unit - sums.units[i])
-            for j in range(i + 1):
-                product, unit = pairs[_place(i, j)]
-                sums.products[_place(i, j)] = product << (unit - sums.units[i] - sums.units[j])
-                least = sums.totals[i] * sums.totals[j]
-                found = sums.count * sums.products[_place(i, j)]
-                if (i == j and found < least) or (sums.count < 2 and found != least) or (sums.count == 0 and product):
-                    raise InvalidInput(f"{sums.count} measurements cannot have the sums {totals} and {products}.")
+        sums.totals = [total << (unit - sums.units[i]) for i, (total, unit) in enumerate(read)]
+        for i, j in sums._pairs():
+            product, unit = pairs[_place(i, j)]
+            sums.products[_place(i, j)] = product << (unit - sums.units[i] - sums.units[j])
+        if not sums._is_possible():
+            raise InvalidInput(f"{count} measurements cannot have the sums {totals} and {products}.")
         return sums
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """Any two metrics, in the order of their products."""
+        return ((metric, other) for metric in range(len(self.units)) for other in range(metric + 1))
+
+    def _whole_deviations(self, metric: int, other: int) -> int:
+        """The sum of the products of two deviations, times the count, in the unit of the products."""
+        return self.count * self.products[_place(metric, other)] - self.totals[metric] * self.totals[other]
+
+    def _is_possible(self) -> bool:
+        """Whether so many measurements can have such sums: what is there without any, or does not vary, or varies together."""
+        if self.count == 0:
+            return not any(self.totals) and not any(self.products)
+        squares = [self._whole_deviations(metric, metric) for metric in range(len(self.units))]
+        if min(squares) < 0 or (self.count == 1 and any(squares)):
+            return False
+        return all(self._whole_deviations(i, j) ** 2 <= squares[i] * squares[j] for i, j in self._pairs())
 
 
 class Sums:
@@ -235,7 +244,8 @@ class Sums:
 
     def binary(self, arms: Sequence[int]) -> BoolArray:
         """Returns for each metric whether all values of some options were 0 or 1."""
-        return np.array([not any(column) for column in zip(*(self._options[arm].fractions for arm in arms), strict=True)])
+        fractions = [self._options[arm].fractions for arm in arms]
+        return np.asarray((np.array(fractions, dtype=np.int64).reshape(-1, self._means.shape[1]) == 0).all(axis=0))
 
     def to_list(self) -> list[Any]:
         """Returns the sums as JSON values."""
@@ -274,14 +284,10 @@ def _text(whole: int, unit: int) -> str:
     return f"{whole >> zeros:x}p{unit + zeros}"
 
 
-def _read(text: Any, count: int, *, factors: int) -> tuple[int, int]:
-    """A whole number and its unit, from ``_text``; refuses what so many values, or products of two, cannot add up to."""
+def _read(text: str) -> tuple[int, int]:
+    """A whole number and its unit, from ``_text``."""
     match = TEXT.fullmatch(text)
     if not match:
         raise InvalidInput(f"a sum is {text!r}; expected hexadecimal digits and an exponent, such as '1ap-4'.")
     whole, unit = int(match[1], 16), int(match[2])
-    if not whole:
-        return 0, factors * LARGEST_UNIT
-    if unit < factors * SMALLEST_UNIT or whole.bit_length() + unit > factors * 1024 + count.bit_length():
-        raise InvalidInput(f"a sum of {count} measurements is {text!r}, which is beyond all floats.")
-    return whole, unit
+    return (whole, unit) if whole else (0, 2 * LARGEST_UNIT)  # nothing is a multiple of every unit

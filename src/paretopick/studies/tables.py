@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 
 from paretopick._arrays import check_name
 from paretopick._tables import Table, csv_text, read_table
-from paretopick._words import quoted
+from paretopick._texts import whole_number_of
+from paretopick._words import quoted, short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import LARGEST_VALUE
 from paretopick.studies.study import Measurement, Study
@@ -245,9 +246,9 @@ def export(study: Study, form: str) -> bytes:
 def _number(row: Mapping[str, str]) -> int | None:
     text = row.get("number", "")
     try:
-        return int(text.removesuffix(".0").removesuffix(",0")) if text else None
+        return whole_number_of(text.removesuffix(".0").removesuffix(",0")) if text else None
     except ValueError:
-        raise InvalidInput(f"its number is {text!r}; it must be a whole number from a sheet, or empty.") from None
+        raise InvalidInput(f"its number is {short(text)}; it must be a whole number from a sheet, or empty.") from None
 
 
 def _values(metrics: Iterable[str], table: Table, line: int) -> dict[str, float] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import FloatArray
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 from paretopick.theory.gaps import gaps, relaxed_gaps
 
@@ -58,6 +59,12 @@ def complexity_h2(means: ArrayLike, /, *, max_arms: int | None = None) -> float:
         return float((np.arange(1, len(increasing) + 1) * _inverse_squares(increasing)).max())
 
 
+def check_rounds(schedule: Any) -> None:
+    """Refuses what is not a schedule."""
+    if not all(hasattr(schedule, attribute) for attribute in ("active", "pulls", "cumulative")):
+        raise InvalidInput(f"schedule={short(schedule)} is not a schedule; write pp.schedule(NAME, n_arms, budget).")
+
+
 def effective_budget(means: ArrayLike, schedule: Rounds, /) -> float:
     """Returns ``T~ = min_r n_r gap_(lambda_{r+1} + 1)^2``, what a schedule makes of its budget on these means (Theorem 1).
 
@@ -68,8 +75,7 @@ def effective_budget(means: ArrayLike, schedule: Rounds, /) -> float:
         schedule: for the same number of arms.
     """
     increasing = np.sort(gaps(means))
-    if not all(hasattr(schedule, attribute) for attribute in ("active", "pulls", "cumulative")):
-        raise InvalidInput(f"schedule={schedule!r} is not a schedule; write pp.schedule(NAME, n_arms, budget).")
+    check_rounds(schedule)
     if schedule.active[0] != len(increasing):
         raise InvalidInput(
             f"the schedule is for {schedule.active[0]} arms and the means are of {len(increasing)}; make it for as many arms."

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import BoolArray, check_arms, check_integer, check_means, check_table
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 from paretopick.theory.dominance import optimal_rows
 
@@ -98,7 +99,10 @@ def hypervolume_fraction(recommended: ArrayLike, means: ArrayLike, /, *, referen
 
 def _masks(recommended: ArrayLike, optimal: ArrayLike) -> tuple[BoolArray, BoolArray]:
     """The answer and the truth, both as masks."""
-    truth = np.asarray(optimal)
+    try:
+        truth = np.asarray(optimal)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"optimal={short(optimal)} is not a list of truth values, one per arm.") from None
     if truth.ndim != 1 or truth.dtype != np.bool_:
         raise InvalidInput(
             f"optimal is {truth.dtype} of shape {truth.shape}; expected one truth value per arm, as pareto_mask() returns."

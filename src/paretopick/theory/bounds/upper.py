@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import check_budget, check_integer, check_means, check_real
+from paretopick._arrays import check_budget, check_integer, check_means, check_real, check_size
 from paretopick.errors import InvalidInput
-from paretopick.theory.complexity import Rounds, complexity, complexity_h2, effective_budget, halvings
+from paretopick.theory.complexity import Rounds, check_rounds, complexity, complexity_h2, effective_budget, halvings
 from paretopick.theory.gaps import optimal_and_gaps
 
 
@@ -107,6 +107,7 @@ def ege_sr_k_pulls(means: ArrayLike, budget: int, /, *, max_arms: int, sigma: fl
     """
     q, probability = _early_stopping(means, budget, max_arms, sigma)
     K = len(check_means(means))
+    check_rounds(schedule)
     if tuple(schedule.active) != tuple(range(K, 0, -1)):
         raise InvalidInput(
             f"the schedule has {schedule.active[0]} arms and {len(schedule.pulls)} rounds; "
@@ -132,7 +133,7 @@ def apt(means: ArrayLike, budget: int, /, *, sigma: float, gamma: float = 0.2) -
 
 def log_bar(n_arms: int, /) -> float:
     """Returns ``1/2 + sum_{i=2..K} 1/i``, the paper's overlined logarithm (Section 3.2)."""
-    return 0.5 + math.fsum(1 / i for i in range(2, check_integer(n_arms, "n_arms", minimum=1) + 1))
+    return 0.5 + math.fsum(1 / i for i in range(2, check_size(n_arms)[0] + 1))
 
 
 @dataclass(frozen=True)

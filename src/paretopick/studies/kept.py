@@ -13,7 +13,7 @@ from paretopick._arrays import FloatArray, IntArray, check_integer
 from paretopick.errors import InvalidInput
 
 
-class Waiting:
+class Kept:
     """Numbers and values of measurements that do not count yet, by option, in the order in which they were told.
 
     Args:
@@ -89,23 +89,23 @@ class Waiting:
         return described
 
     @classmethod
-    def from_list(cls, saved: Sequence[Any], n_options: int, n_metrics: int) -> Waiting:
+    def from_list(cls, saved: Sequence[Any], n_options: int, n_metrics: int) -> Kept:
         """Returns what ``to_list`` described; refuses what cannot be waiting."""
-        waiting = cls(n_options, n_metrics)
+        kept = cls(n_options, n_metrics)
         for option, numbers_text, values_text in saved:
             arm = check_integer(option, "option", minimum=0, maximum=n_options - 1)
             numbers, values = _read(numbers_text, "<i8"), _read(values_text, "<f8")
-            if arm in waiting._numbers or len(numbers) == 0 or len(values) != len(numbers) * n_metrics:
+            if arm in kept._numbers or len(numbers) == 0 or len(values) != len(numbers) * n_metrics:
                 raise InvalidInput(
                     f"{len(numbers)} measurements of option {arm} wait with {len(values)} values of {n_metrics} metrics."
                 )
             if (numbers < 1).any() or not np.isfinite(values).all():
                 raise InvalidInput(f"a measurement of option {arm} waits with a number below 1 or a value that is not finite.")
-            waiting._numbers[arm] = array("q", numbers.astype(np.int64).tobytes())
-            waiting._values[arm] = array("d", values.astype(np.float64).tobytes())
-            waiting._used[arm] = 0
-            waiting.counts[arm] = len(numbers)
-        return waiting
+            kept._numbers[arm] = array("q", numbers.astype(np.int64).tobytes())
+            kept._values[arm] = array("d", values.astype(np.float64).tobytes())
+            kept._used[arm] = 0
+            kept.counts[arm] = len(numbers)
+        return kept
 
 
 class Numbers:
