@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import sqlalchemy as sql
 
+from paretopick._files import path_text, whole_file
 from paretopick._words import counted, joined, quoted
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, OutcomeUnknown, StorageFailed
 from paretopick.storage import StorageChoice, open_storage
@@ -74,13 +74,13 @@ def backup(
         overwrite: whether a file of that name is replaced.
         progress: is told what is being done, how much is done, and of how much.
     """
-    target = Path(path)
+    target = Path(path_text(path))
     tell = progress or _silent
     with open_records(storage) as records:
         if records.empty:
             raise InvalidInput(f"{records.shown} never held a study; check the storage and the working folder.")
         _check_target(target, records.path, overwrite)
-        with _whole_file(target) as half:
+        with whole_file(target) as half:
             if records.is_file:
                 records.copy_file(str(half), lambda done, all_: tell("copying", done, all_) if all_ > PAGE else None)
             else:
@@ -111,10 +111,11 @@ def restore(
         replace: whether studies of the same names are deleted, with all that is not in the backup.
         progress: is told what is being done, how much is done, and of how much.
     """
-    if not os.path.isfile(path):
-        raise MissingFile(f"there is no backup {os.fspath(path)}; check its name.")
+    name = path_text(path)
+    if not os.path.isfile(name):
+        raise MissingFile(f"there is no backup {name}; check its name.")
     tell = progress or _silent
-    with open_records(Path(path)) as records:
+    with open_records(Path(name)) as records:
         chosen = _choose(records, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
         try:
             _verify(records, chosen, tell)
@@ -125,7 +126,7 @@ def restore(
             lost = _into_memory(records, chosen, target, replace)
         elif isinstance(target, SQLStorage):
             if _same_file(records.path, target.database.path):
-                raise InvalidInput(f"{os.fspath(path)} is the storage itself; name a backup of it, or another storage.")
+                raise InvalidInput(f"{name} is the storage itself; name a backup of it, or another storage.")
             lost = _Restoring(records, chosen, target, replace, tell).run()
         else:
             raise InvalidInput(f"studies cannot be restored into {target!r}; name a file, or give the address of a database.")
@@ -151,35 +152,6 @@ def _check_target(target: Path, source: str | None, overwrite: bool) -> None:
 
 def _same_file(one: str | None, other: str | None) -> bool:
     return None not in (one, other) and os.path.realpath(str(one)) == os.path.realpath(str(other))
-
-
-@contextmanager
-def _whole_file(path: Path) -> Iterator[Path]:
-    """A file to be written beside a path, under a name that nobody can foresee; it gets its own name when it is on the disk."""
-    half = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.half")
-    try:
-        try:
-            permissions = path.stat().st_mode & 0o777 if path.exists() else 0o666
-            os.close(os.open(half, os.O_CREAT | os.O_EXCL | os.O_WRONLY, permissions))
-            yield half
-            _force_to_disk(half)
-            half.replace(path)
-        finally:
-            for ending in ("", "-journal", "-wal", "-shm"):
-                Path(f"{half}{ending}").unlink(missing_ok=True)
-        _force_to_disk(path.parent)
-    except OSError as problem:
-        if isinstance(problem, StorageFailed):
-            raise
-        raise StorageFailed(f"{path} cannot be written: {problem.strerror}; what was there before is as it was.") from None
-
-
-def _force_to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _export(records: Records, half: Path, tell: Progress) -> None:
