@@ -117,6 +117,21 @@ def test_a_damaged_log_is_named_with_its_place_and_stops_whoever_reads_it(studie
     assert pp.Study.open("other", storage=studies).used == 7
 
 
+def test_a_value_that_was_changed_before_a_checkpoint_changes_no_answer_and_is_not_passed_on(studies):
+    study = pp.Study.open("s", storage=studies)
+    expected = study.result()
+    change(studies, EVENT.format("measured = '[900.0, 900.0]'", 4))
+    assert pp.Study.open("s", storage=studies).result() == expected
+    for living in (study, pp.Study.open("s", storage=studies)):
+        with pytest.raises(pp.LogDamaged, match="event 4 of study 's' does not follow"):
+            living.measurements()
+        with pytest.raises(pp.LogDamaged, match=r"the values of measurement 4 are not those that were told \(event 4\)"):
+            living.void(4, "wrong")
+    change(studies, EVENT.format("measured = '[4.0, 10.0]'", 4))
+    study.void(4, "wrong")
+    assert check_storage(studies).findings == ()
+
+
 def test_a_log_that_is_damaged_in_several_places_is_named_in_all(studies):
     change(
         studies, DROP.format("= 3"), EVENT.format("at = at + 1", 6), EVENT.format("worker = 'me'", 9), STUDY.format("head = 'x'")

@@ -20,7 +20,7 @@ from paretopick.errors import InvalidInput, StorageFailed
 from paretopick.events import Lease
 from paretopick.storage import IN_MEMORY, StorageChoice, address_of
 from paretopick.storage.chain import FIELDS
-from paretopick.storage.contract import PAGE
+from paretopick.storage.contract import PAGE, pages
 from paretopick.storage.dialects import Database, SQLite, open_database, sqlite_file
 from paretopick.storage.schema import LAYOUT, bring_up_to_date, checkpoints, events, layout, leases, studies
 from paretopick.storage.sql import SQLStorage, SQLTransaction, read_study
@@ -122,12 +122,8 @@ class Records:
             followed: is told how many more events are right.
         """
         transaction = SQLTransaction(self._database, self._connection, read_study(study[:5]), locked=False)
-        place = transaction.start
-        while True:
-            page, place = transaction.follow(place)
+        for page in pages(transaction):
             followed(len(page))
-            if place.position >= transaction.n_events:
-                break
 
     def faults(self) -> list[str]:
         """Returns what the database says about its own damage; a server does not say."""

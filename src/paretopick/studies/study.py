@@ -16,6 +16,7 @@ from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, open_storage
+from paretopick.storage.contract import pages
 from paretopick.studies.answer import result_of
 from paretopick.studies.definition import Definition, Scale, Values, define
 from paretopick.studies.live import LiveState
@@ -390,7 +391,7 @@ class Study:
         """Returns all that ever happened, in its order."""
         live = self._live
         with live.storage.reading(live.study) as transaction:
-            return transaction.events()
+            return [event for page in pages(transaction) for event in page]
 
     def measurements(self) -> builtins.list[dict[str, Any]]:
         """Returns a row for every measurement that was told or failed, in the order in which that happened.
