@@ -155,6 +155,15 @@ def test_the_command_line_says_it_in_one_line(study, proxy, tcp_server):
     assert proxy.answers_lost == 2
 
 
+def test_the_server_looks_for_workers_that_vanished(tcp_server):
+    """Whose machine lost its power in the middle of a question: no other limit of time ends that, and a study stays locked."""
+    with contextlib.closing(dialects.open_database(tcp_server.new_database(port=tcp_server.port))) as database:
+        with database.writing() as connection:
+            names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+            found = [connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in names]
+        assert found == ["10", "10", "3", "60000"]
+
+
 @pytest.mark.parametrize("through_tcp", [True, False])
 def test_a_server_that_is_stopped_is_given_up(tcp_server, impatient, through_tcp):
     url = tcp_server.new_database(port=tcp_server.port if through_tcp else None)
