@@ -5,6 +5,7 @@ import pytest
 import paretopick as pp
 from support.proxies import Proxy
 from support.servers import PostgresServer
+from support.terminals import call
 
 METRICS = {"x": "max", "y": "min"}
 OPTIONS = ["a", "b", "c"]
@@ -200,3 +201,22 @@ def test_an_ask_and_a_tell_are_at_most_three_round_trips_each(tcp_server, proxy)
     before = proxy.round_trips
     study.tell(todo.number, [1.0, 2.0])
     assert proxy.round_trips - before <= 3
+
+
+@pytest.mark.slow
+def test_the_command_line_says_how_to_make_a_call_again_and_takes_it_once(tcp_server, proxy, tmp_path, monkeypatch):
+    url = tcp_server.new_database(port=proxy.port)
+    create(url, policy="apt").close()
+    file = tmp_path / "made before.csv"
+    file.write_text("option,x,y\na,1,2\n")
+    words = ["import", "s", str(file), "--again", "--storage", url]
+    monkeypatch.setattr("paretopick.storage.dialects.PATIENCE", 1.0)
+    proxy.lose_answer_to(b"imported", swallow=True)  # which is sent together with the commit
+    failed = call(*words)
+    assert failed.returncode == 2
+    assert "it is there as a whole, or not at all" in " ".join(failed.stderr.split())
+    request = failed.stderr.split("add --request ")[1].split()[0]
+    proxy.forward()
+    for _ in range(2):
+        assert call(*words, "--request", request).returncode == 0
+    assert pp.Study.open("s", storage=url).used == 1

@@ -78,7 +78,7 @@ class Proxy:
         """The next client that says these words is heard by the server, and cut off before it gets the answer.
 
         Args:
-            words: such as ``b"COMMIT"``.
+            words: such as ``b"COMMIT\\0"``; without the zero it would be READ COMMITTED, too.
             swallow: the answer just never comes, instead of the connection being cut.
         """
         self._last_words, self._then_swallow = words, swallow

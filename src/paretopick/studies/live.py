@@ -92,7 +92,7 @@ class LiveState:
             with self.storage.writing(self.study, after=self._after) as transaction:
                 if transaction.n_events - self._place.position <= FEW_EVENTS:
                     self._catch_up(transaction)
-                    if kept := self._place.position - self._checkpoint >= CHECKPOINT_EVERY:
+                    if kept := self._is_time_for_a_checkpoint():
                         transaction.keep_checkpoint(Checkpoint(self._place, self.state.to_dict()))
                     rules = Rules(self.state, transaction, request, again=again)
                     outcome = act(rules)
@@ -108,8 +108,12 @@ class LiveState:
         """After many events at once: whoever opens the study next need not replay them."""
         with self.reading():
             pass
-        if self._place.position - self._checkpoint >= CHECKPOINT_EVERY:
+        if self._is_time_for_a_checkpoint():
             self.change(lambda _: None)
+
+    def _is_time_for_a_checkpoint(self) -> bool:
+        """After many events; measurements that wait are in it, one by one, so with many of them it is made less often."""
+        return self._place.position - self._checkpoint >= CHECKPOINT_EVERY + self.state.kept // 10
 
     @property
     def _after(self) -> int | None:
@@ -139,7 +143,7 @@ class LiveState:
         if kept is not None:
             try:
                 self.state = State.from_dict(definition, kept.state)
-            except (InvalidInput, LookupError, TypeError, ValueError):
+            except (InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
                 kept = None
         if kept is None or self.state.position != kept.place.position:
             self.state = State(definition)
