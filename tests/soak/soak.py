@@ -16,11 +16,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from soak.calls import BACKUP
 from soak.checker import check_calls
 from soak.ledger import read_ledger
-from soak.logs import read_logs
+from soak.logs import check_backups, read_logs
 from soak.summary import Longest, counted, longest_calls, too_long
 from soak.trial import Plan, Trial
+
+BACKUPS = 50
+"""As many are looked at in the end."""
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -90,6 +94,8 @@ def _progress(trial: Trial) -> str:
 def _outcome(trial: Trial, killed: set[str], plan: Plan, seconds: float) -> Outcome:
     calls = read_ledger(trial.ledger)
     logs, faults = read_logs(trial.url)
+    backups = sorted(trial.ledger.glob(f"{BACKUP}*.db"))[:BACKUPS]
+    faults += check_backups(backups, logs)
     faults = [*trial.faults, *faults, *check_calls(calls, logs, killed), *too_long(calls, trial.stops, plan.patience)]
     counts = {"disturbances": dict(trial.counts), **counted(calls, logs)}
     return Outcome(trial.kind, seconds, faults, counts, longest_calls(calls, trial.stops))

@@ -7,10 +7,11 @@ import pytest
 
 import paretopick as pp
 from paretopick.storage import open_storage
+from paretopick.storage.backups import backup
 from soak.calls import make, outcome_of, token_of
 from soak.checker import check_calls
 from soak.ledger import Call, Ledger, read_ledger
-from soak.logs import read_logs
+from soak.logs import check_backups, read_logs
 from soak.soak import report, soak
 from soak.summary import too_long
 from soak.trial import Plan
@@ -186,6 +187,21 @@ def test_a_changed_value_in_the_database_is_found(scribe):
     with open_storage(scribe.url).database.writing() as connection:
         connection.exec_driver_sql("UPDATE paretopick_events SET measured = '[0.26]' WHERE number = 2")
     assert any("cannot be read" in fault for fault in scribe.faults())
+
+
+def test_a_backup_of_what_never_was_is_found(scribe, tmp_path):
+    backup(scribe.url, tmp_path / "early.db")
+    scribe.call("void", number=2, why="voided by w0.0/9")
+    logs, _ = read_logs(scribe.url)
+    assert list(check_backups([tmp_path / "early.db"], logs)) == []
+    logs[0].events[2] = logs[0].events[2]._replace(measured=[0.26])
+    assert ["never was like that" in fault for fault in check_backups([tmp_path / "early.db"], logs)] == [True]
+
+
+def test_a_check_that_finds_something_is_found(scribe):
+    number = scribe.ledger.begin("check", "", None, {})
+    scribe.ledger.end(number, "promised", ["study 's', event 3: it was changed"])
+    assert ["found what nobody has done" in fault for fault in scribe.faults()] == [True]
 
 
 def test_a_call_that_took_too_long_is_found():
