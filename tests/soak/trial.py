@@ -38,12 +38,14 @@ class Plan:
         workers: of each database.
         patience: seconds that they wait for a database.
         seed: of all that is chosen at random.
+        margin: seconds that a busy machine may take for what takes no time.
     """
 
     seconds: float = 900.0
     workers: int = 8
     patience: float = 6.0
     seed: int = 1
+    margin: float = 5.0
 
 
 @dataclass
