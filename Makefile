@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish test quick check format bench calibration postgresql chromium fuzz clean
+.PHONY: help run paper publish test quick check format bench calibration fuzz soak postgresql chromium clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -67,6 +67,14 @@ bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, pol
 
 calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
 	$(BIN)/python benchmarks/calibration.py
+
+# make soak SECONDS=60 REPORT= is a quick look; SEED=5 disturbs in the same way again.
+SECONDS ?= 900
+SEED ?=
+REPORT ?= benchmarks/SOAK.md
+
+soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut connections, then look for broken promises: SECONDS=900
+	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(REPORT),--report $(REPORT))
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -6,11 +6,12 @@ import os
 import secrets
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from paretopick._words import short
-from paretopick.errors import FileNotWritten, InvalidInput, MissingFile
+from paretopick.errors import FileNotWritten, InvalidInput, MissingFile, ParetopickError
 
 Name = str | os.PathLike[str]
 """Of a file."""
@@ -46,10 +47,18 @@ def path_text(path: Name) -> str:
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Writes a file so that a reader, or a crash, never sees half of it.
+    """Writes a file so that a reader, or a crash, never sees half of it."""
+    with whole_file(path) as half:
+        half.write_bytes(content)
+    return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A file to be filled, which then takes its place as a whole; if anything goes wrong, what was there before stays.
 
     It is written under a name that nobody can foresee and put a link at, forced to the disk, and renamed. It gets the permissions
-    of the file that it replaces, or those of any new file. If anything goes wrong, what was there before stays.
+    of the file that it replaces, or those of any new file.
     """
     name = path_text(path)
     if not path.name:
@@ -58,20 +67,21 @@ def write_whole(path: Path, content: bytes) -> Path:
     try:
         before = _permissions(path)
         try:
-            with open(half, "xb", opener=lambda file, flags: os.open(file, flags, 0o666 if before is None else 0o600)) as file:
-                file.write(content)
+            os.close(os.open(half, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if before is None else 0o600))
+            yield half
+            with open(half, "rb+") as file:
                 if before is not None:
                     os.fchmod(file.fileno(), before)
-                file.flush()
                 os.fsync(file.fileno())
             half.replace(path)
         except BaseException:
             half.unlink(missing_ok=True)
             raise
     except OSError as problem:
+        if isinstance(problem, ParetopickError):
+            raise
         raise FileNotWritten(f"{name} cannot be written: {problem.strerror}; what was there before is as it was.") from None
     _keep_name(path.parent)
-    return path
 
 
 def remove_halves(folder: Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 import paretopick as pp
 from support.proxies import Proxy
 from support.servers import PostgresServer
+from support.terminals import call
 
 METRICS = {"x": "max", "y": "min"}
 OPTIONS = ["a", "b", "c"]
@@ -58,6 +59,14 @@ def test_so_is_retiring_extending_and_giving_back(storage):
     assert study.release(worker="w", request="r3") == study.release(worker="w", request="r3") == numbers
     assert study.release(worker="w") == []
     assert kinds(study) == ["retired", "extended", "released"]
+
+
+def test_giving_nothing_back_is_still_nothing_when_the_call_is_made_again(storage):
+    study = create(storage)
+    assert study.release(worker="w", request="r") == []
+    (todo,) = study.ask(worker="w")
+    assert study.release(worker="w", request="r") == []
+    assert [again.number for again in study.ask(worker="w")] == [todo.number]
 
 
 def test_a_measurement_told_with_a_request_may_be_told_again_though_it_was_voided_since(storage):
@@ -154,6 +163,21 @@ def test_if_the_server_stays_away_the_error_says_what_is_known_and_how_to_make_t
 
 
 @pytest.mark.slow
+def test_whoever_has_waited_long_for_the_answer_is_not_made_to_wait_once_more(tcp_server, proxy, monkeypatch):
+    study = create(tcp_server.new_database(port=proxy.port))
+    monkeypatch.setattr("paretopick.storage.dialects.PATIENCE", 1.0)
+    monkeypatch.setattr("paretopick.studies.live.SOON", 0.5)
+    proxy.lose_answer_to(b"COMMIT\0", swallow=True)
+    study.close()
+    with pytest.raises(pp.OutcomeUnknown, match="Make the call again with request=") as lost:
+        study.retire("c", "sold out")
+    assert proxy.connections == 2  # one to create it, and one to retire: nobody tried a third
+    proxy.forward()
+    study.retire("c", "sold out", request=lost.value.request)
+    assert kinds(study) == ["retired"]
+
+
+@pytest.mark.slow
 def test_a_study_whose_creation_was_not_confirmed_is_created_once(tcp_server, proxy):
     url = tcp_server.new_database(port=proxy.port)
     pp.Study.list(storage=url)
@@ -177,3 +201,22 @@ def test_an_ask_and_a_tell_are_at_most_three_round_trips_each(tcp_server, proxy)
     before = proxy.round_trips
     study.tell(todo.number, [1.0, 2.0])
     assert proxy.round_trips - before <= 3
+
+
+@pytest.mark.slow
+def test_the_command_line_says_how_to_make_a_call_again_and_takes_it_once(tcp_server, proxy, tmp_path, monkeypatch):
+    url = tcp_server.new_database(port=proxy.port)
+    create(url, policy="apt").close()
+    file = tmp_path / "made before.csv"
+    file.write_text("option,x,y\na,1,2\n")
+    words = ["import", "s", str(file), "--again", "--storage", url]
+    monkeypatch.setattr("paretopick.storage.dialects.PATIENCE", 1.0)
+    proxy.lose_answer_to(b"imported", swallow=True)  # which is sent together with the commit
+    failed = call(*words)
+    assert failed.returncode == 2
+    assert "it is there as a whole, or not at all" in " ".join(failed.stderr.split())
+    request = failed.stderr.split("add --request ")[1].split()[0]
+    proxy.forward()
+    for _ in range(2):
+        assert call(*words, "--request", request).returncode == 0
+    assert pp.Study.open("s", storage=url).used == 1

@@ -53,6 +53,15 @@ def test_many_at_once_are_the_same_as_one_by_one(rows):
     assert at_once.to_list() == added(rows).to_list()
 
 
+@pytest.mark.parametrize("bits", range(80))
+def test_values_of_different_size_at_once_are_the_same_as_one_by_one(bits):
+    """Up to ten bits apart they are added in 64 bits."""
+    rows = [[1 + 2.0**-52], [-(2.0**bits) * (2 - 2.0**-52)]]
+    at_once = OptionSums(1)
+    at_once.add_rows(np.array(rows))
+    assert at_once.to_list() == added(rows).to_list()
+
+
 @given(ROWS, st.randoms(use_true_random=False), st.booleans())
 def test_what_is_taken_out_leaves_no_trace(rows, random, through_json):
     """The first one, all, in any order, also when the sums were saved in between."""

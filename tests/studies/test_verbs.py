@@ -1,5 +1,6 @@
 """The verbs of studies as a user meets them: real files and databases; processes of their own for signals and terminals."""
 
+import contextlib
 import csv
 import json
 import os
@@ -9,6 +10,7 @@ import select
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -27,7 +29,7 @@ CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max
 
 @pytest.fixture
 def folder(tmp_path):
-    """A working folder with a study: measurements 1 and 3 are out, 2 was told, and a table is there to be imported."""
+    """A working folder with a study and its backup: 1 and 3 are out, 2 was told, and a table is there to be imported."""
     study = pp.Study.create(
         "boosters",
         options=["a", "b", "c"],
@@ -38,6 +40,7 @@ def folder(tmp_path):
     study.ask(3)
     study.tell(2, (0.5, 2))
     study.close()
+    shutil.copy(tmp_path / "paretopick.db", tmp_path / "backup.db")
     (tmp_path / "filled.csv").write_text("option,response,price\na,1,3\n")
     return tmp_path
 
@@ -118,15 +121,77 @@ def test_a_study_is_created_from_a_file_or_from_what_is_typed(bench):
     assert "--metrics and --policy stand beside study.toml, which says what is studied; write them into it" in refused
 
 
+def test_a_backup_is_written_checked_and_restored(folder):
+    assert stdout_of("backup", "monday.db", cwd=folder) == "Wrote 1 study with 1 event to monday.db, and verified them.\n"
+    refused = call("backup", "monday.db", cwd=folder)
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "error: monday.db is there already; add --force to overwrite it, or choose another name.\n",
+    )
+    written = json.loads(stdout_of("backup", "monday.db", "--force", "--json", cwd=folder))
+    assert written == {"path": "monday.db", "studies": ["boosters"], "events": 1}
+    assert "is the database itself" in call("backup", "paretopick.db", "--force", cwd=folder).stderr
+    stdout_of("tell", "boosters", "1", "response=0.8", "price=3", cwd=folder)
+    refused = call("restore", "monday.db", cwd=folder)
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "error: sqlite:///paretopick.db has 'boosters' with 2 measurements, of which 1 is not in the backup; nothing was "
+        "restored. Add --replace to replace what is there.\n",
+    )
+    assert stdout_of("restore", "monday.db", "boosters", "--replace", cwd=folder) == (
+        "Restored boosters with 1 event from monday.db.\n"
+        "'boosters' was replaced, and 1 measurement with it that the backup does not have.\n"
+    )
+    restored = json.loads(stdout_of("restore", "monday.db", "--storage", "new.db", "--json", cwd=folder))
+    assert restored == {"studies": ["boosters"], "events": 1, "lost": {}}
+    assert "no study named 'bosters'" in call("restore", "monday.db", "bosters", cwd=folder).stderr
+    assert "there is no backup none.db; check its name" in call("restore", "none.db", cwd=folder).stderr
+
+
+def test_a_check_says_that_all_is_well_or_what_is_wrong_where(folder):
+    assert stdout_of("check", cwd=folder) == (
+        "All is well in sqlite:///paretopick.db: 1 study with 1 event, 2 measurements out with workers. "
+        "Every event is there as it was written.\n"
+    )
+    with contextlib.closing(sqlite3.connect(folder / "paretopick.db")) as connection:
+        connection.execute("UPDATE paretopick_events SET measured = '[0.6, 2.0]', request = 'x' WHERE position = 1")
+        connection.execute("INSERT INTO paretopick_checkpoints VALUES (1, 7, 'x', '{}', 'x')")
+        connection.commit()
+    wrong = call("check", "boosters", cwd=folder)
+    assert wrong.returncode == 1
+    first, second, note, last = wrong.stdout.splitlines()
+    assert first == (
+        "Wrong in study 'boosters', its definition: it was changed, or event 1 was, which does not follow from it; "
+        "restore the study from a backup."
+    )
+    assert second.startswith("Wrong in study 'boosters', event 1: told: its digest is ")
+    assert note.startswith(
+        "Note on study 'boosters', event 7: the checkpoint here does not fit: it was changed; there is nothing"
+    )
+    assert last.startswith("2 things wrong in sqlite:///paretopick.db (1 study with 1 event, ")
+    found = call("check", "--json", cwd=folder)
+    assert found.returncode == 1
+    record = json.loads(found.stdout)
+    assert [record[key] for key in ("fine", "studies", "events", "leases")] == [False, ["boosters"], 1, 2]
+    assert [(row["study"], row["position"], row["harmless"]) for row in record["findings"]] == [
+        ("boosters", 7, True),
+        ("boosters", 0, False),
+        ("boosters", 1, False),
+    ]
+    assert "event 1 of study 'boosters' does not follow" in call("status", "boosters", cwd=folder).stderr
+
+
 def test_the_storage_is_an_option_or_a_variable(tmp_path, server):
     url = server.new_database()
     stdout_of(*CREATE, "--storage", url, cwd=tmp_path)
     assert os.listdir(tmp_path) == []
     listed = json.loads(stdout_of("status", "--json", cwd=tmp_path, PARETOPICK_STORAGE=url))
     assert [study["study"] for study in listed] == ["boosters"]
-    assert call("status", "--storage", "postgresql://x:secret@127.0.0.1:1/y", cwd=tmp_path).stderr.startswith(
-        "error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: "
-    )
+    note, error = call("status", "--storage", "postgresql://x:secret@127.0.0.1:1/y", cwd=tmp_path).stderr.splitlines()
+    assert note.startswith("note: others on this machine can read the password in --storage")
+    assert error.startswith("error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: ")
+    said = call("status", cwd=tmp_path, PARETOPICK_STORAGE="postgresql://x:secret@127.0.0.1:1/y").stderr
+    assert said.startswith("error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: ")
 
 
 def test_a_sheet_is_filled_in_and_read_back(folder):
@@ -500,7 +565,9 @@ def test_a_request_to_end_is_like_a_second_ctrl_c(bench):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "form", ["postgresql://{user}:se%40cret@{rest}&sslmode=prefer", "postgresql://{user}@{rest}&password=se%40cret"]
+    "form",
+    ["postgresql://{user}:se%40cret@{rest}&sslmode=prefer", "postgresql://{user}@{rest}&password=se%40cret"],
+    ids=["login", "setting"],
 )
 def test_no_password_is_printed_with_what_to_type_or_reaches_the_command(tmp_path, server, form, monkeypatch):
     monkeypatch.setenv("PGPASSWORD", "secret of the environment")
@@ -510,7 +577,6 @@ def test_no_password_is_printed_with_what_to_type_or_reaches_the_command(tmp_pat
     failed = call("run", *given, "--", "sh", "-c", "env; exit 3", cwd=tmp_path)
     assert failed.returncode == 2
     shown = failed.stderr + json.dumps([event.details for event in pp.Study.open("s", storage=storage).events()])
-    assert "secret" not in shown
     assert "cret" not in shown
     assert "PARETOPICK_OPTION=" in shown
     assert shown.count(" (with the password as before)\n") == 2

@@ -15,9 +15,9 @@ import typer
 from typer.core import TyperGroup
 
 from paretopick import __version__
-from paretopick.cli import demo, paper, plan, report, run, sheets, show, simulate, studies
+from paretopick.cli import demo, keeping, paper, plan, report, run, sheets, show, simulate, studies
 from paretopick.cli.output import note, say
-from paretopick.errors import ParetopickError, UnsafeStorage
+from paretopick.errors import OutcomeUnknown, ParetopickError, UnsafeStorage
 from paretopick.storage.addresses import masked
 
 
@@ -29,6 +29,7 @@ def _verbs(*modules: Any) -> dict[str, tuple[Callable[..., None], str]]:
 SECTIONS = {
     "Studies": _verbs(plan, run) | studies.VERBS | _verbs(report),
     "Tables of studies": sheets.VERBS,
+    "Databases of studies": keeping.VERBS,
     "Research": _verbs(demo, show, simulate, paper),
 }
 """The verbs as the help lists them, each with an example."""
@@ -96,6 +97,8 @@ def main() -> None:
             sys.stdout.flush()
     except ParetopickError as error:
         say(masked(f"error: {error}"), stream=sys.stderr)
+        if isinstance(error, OutcomeUnknown) and error.request is not None:
+            say(f"The same again, to count once: add --request {error.request}", stream=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
         _drop_output()

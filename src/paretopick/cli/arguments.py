@@ -79,6 +79,13 @@ Reason = Annotated[str, typer.Argument(metavar="REASON", help="The reason, which
 Worker = Annotated[
     str, typer.Option(help="The name of whoever measures; those who measure at the same time need different names.")
 ]
+Request = Annotated[
+    str | None,
+    typer.Option(
+        help="An id of this call: given again with the same one, it has no further effect. For calls whose answer was lost.",
+        show_default=False,
+    ),
+]
 OptionsGiven = Annotated[
     str | None,
     typer.Option(

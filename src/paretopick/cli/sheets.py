@@ -12,7 +12,7 @@ import typer
 
 from paretopick._arrays import check_choice
 from paretopick._words import counted
-from paretopick.cli.arguments import Force, Json, Name, OnlyName, Storage, open_study
+from paretopick.cli.arguments import Force, Json, Name, OnlyName, Request, Storage, open_study
 from paretopick.cli.output import check_target, print_json, print_standing, write_or_print
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.studies import Study, tables
@@ -60,6 +60,7 @@ def import_(
     name: Name,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file with a column for every metric.", show_default=False)],
     again: Annotated[bool, typer.Option("--again", help="Take rows that were imported before for other measurements.")] = False,
+    request: Request = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -70,7 +71,7 @@ def import_(
     values are left for later.
     """
     study = Study.open(name, storage=storage)
-    imported = tables.import_table(study, file, again=again)
+    imported = tables.import_table(study, file, again=again, request=request)
     if as_json:
         print_json({"imported": asdict(imported), **study.status()})
         return

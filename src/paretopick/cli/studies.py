@@ -23,6 +23,7 @@ from paretopick.cli.arguments import (
     OptionsGiven,
     PolicyGiven,
     Reason,
+    Request,
     ScaleGiven,
     Storage,
     Worker,
@@ -107,6 +108,7 @@ def tell(
     values: Annotated[
         list[str], typer.Argument(metavar="VALUES", help="METRIC=VALUE for each metric, or one JSON object.", show_default=False)
     ],
+    request: Request = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -116,17 +118,19 @@ def tell(
     """
     study = Study.open(name, storage=storage)
     given: Any = value_of(values[0]) if len(values) == 1 else None
-    study.tell(number, given if isinstance(given, dict) else number_pairs(values, "the values"))
+    study.tell(number, given if isinstance(given, dict) else number_pairs(values, "the values"), request=request)
     print_standing(study, f"Measurement {number} is kept", as_json)
 
 
-def fail(name: Name, number: Number, why: Reason, storage: Storage = None, as_json: Json = False) -> None:
+def fail(
+    name: Name, number: Number, why: Reason, request: Request = None, storage: Storage = None, as_json: Json = False
+) -> None:
     """Report that a measurement could not be made.
 
     Its option is due again, under a new number.
     """
     study = Study.open(name, storage=storage)
-    study.fail(number, why)
+    study.fail(number, why, request=request)
     print_standing(study, f"Measurement {number} is reported as failed", as_json)
 
 
@@ -139,6 +143,7 @@ def release(
         ),
     ] = None,
     worker: Worker = "main",
+    request: Request = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -147,19 +152,21 @@ def release(
     The worker of a sheet is called "sheet", unless somebody said otherwise.
     """
     study = Study.open(name, storage=storage)
-    released = study.release(*(numbers or ()), worker=worker)
+    released = study.release(*(numbers or ()), worker=worker, request=request)
     others = sorted({row["worker"] for row in study.status()["out"]})
     with_others = f" (there are some with {quoted(others)})" if others and not released else ""
     print_standing(study, f"{len(released)} of {worker!r} given back{with_others}", as_json)
 
 
-def void(name: Name, number: Number, why: Reason, storage: Storage = None, as_json: Json = False) -> None:
+def void(
+    name: Name, number: Number, why: Reason, request: Request = None, storage: Storage = None, as_json: Json = False
+) -> None:
     """Take a measurement back that turned out to be wrong.
 
     In the open round its option is due again; after that its values leave the means, and what was decided stands.
     """
     study = Study.open(name, storage=storage)
-    study.void(number, why)
+    study.void(number, why, request=request)
     print_standing(study, f"Measurement {number} is void", as_json)
 
 
@@ -167,6 +174,7 @@ def retire(
     name: Name,
     option: Annotated[str, typer.Argument(metavar="OPTION", help="The name of the option.", show_default=False)],
     why: Reason,
+    request: Request = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -175,7 +183,7 @@ def retire(
     It is never asked for again and is not in the answer.
     """
     study = Study.open(name, storage=storage)
-    study.retire(option, why)
+    study.retire(option, why, request=request)
     print_standing(study, f"{option!r} is retired", as_json)
 
 
@@ -187,6 +195,7 @@ def extend(
     number: Annotated[int | None, typer.Option(help="The number of a measurement that takes longer.", show_default=False)] = None,
     lease: Annotated[float, typer.Option(help="Seconds from now for that measurement; 0 means no limit.")] = 3600.0,
     worker: Worker = "main",
+    request: Request = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -195,7 +204,7 @@ def extend(
         raise InvalidInput("say --budget, or --number: what is to be extended.")
     study = Study.open(name, storage=storage)
     if budget is not None:
-        study.extend(budget=budget)
+        study.extend(budget=budget, request=request)
         print_standing(study, f"The budget is {budget} now", as_json)
     elif number is not None:
         if not study.renew(number, worker=worker, lease=lease or None):

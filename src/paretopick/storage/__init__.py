@@ -35,11 +35,17 @@ def open_storage(storage: StorageChoice = None, *, new: bool = True) -> Storage:
         if not hasattr(storage, "writing"):
             raise InvalidInput(f"storage={short(storage)} is no storage; name a file, or give the address of a database.")
         return storage
-    address = os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else os.fspath(storage)
-    if not isinstance(address, str) or not address.strip():
-        raise InvalidInput(f"storage={short(storage)} is empty; name a file, or give the address of a database.")
+    address = address_of(storage)
     if IN_MEMORY.fullmatch(address):
         return MemoryStorage()
     from paretopick.storage.sql import SQLStorage  # SQLAlchemy is loaded for databases only
 
     return SQLStorage(address, new=new)
+
+
+def address_of(storage: str | os.PathLike[str] | None) -> str:
+    """Returns the address that is meant, the usual one for None."""
+    address = os.environ.get("PARETOPICK_STORAGE") or "paretopick.db" if storage is None else os.fspath(storage)
+    if not isinstance(address, str) or not address.strip():
+        raise InvalidInput(f"storage={short(storage)} is empty; name a file, or give the address of a database.")
+    return address

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
@@ -138,6 +138,16 @@ class Transaction(Protocol):
 
     def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Keeps the state that follows from the events up to a place, instead of an older one."""
+
+
+def pages(transaction: Transaction) -> Iterator[list[Event]]:
+    """Yields all events, a page at a time, checked to follow from each other; raises ``LogDamaged`` where they do not."""
+    place = transaction.start
+    while True:
+        events, place = transaction.follow(place)
+        yield events
+        if place.position >= transaction.n_events:
+            break
 
 
 def check_study(name: str, names: Iterable[str], shown: str) -> None:

@@ -46,6 +46,8 @@ class Database(ABC):
     def __init__(self, address: Address) -> None:
         self.shown = address.shown
         """The URL without its password."""
+        self.path = address.path
+        """Of the file, for SQLite."""
         self._address = address
         self._engine = self._new_engine(address)
         self._pid = os.getpid()
@@ -229,12 +231,13 @@ class PostgreSQL(Database):
 _CLOCK = sql.select(sql.extract("epoch", sql.func.clock_timestamp()))
 
 
-def open_database(address: str | os.PathLike[str], *, new: bool = True) -> Database:
+def open_database(address: str | os.PathLike[str], *, new: bool = True, shared: bool = True) -> Database:
     """Returns the database at a URL, or of an SQLite file by its path.
 
     Args:
         address: ``sqlite:///file.db``, ``postgresql://user@host/database``, or a path.
         new: whether an SQLite file is made if it is not there.
+        shared: whether an SQLite file is set up for many processes; without, it stays as it is.
     """
     found = read_address(os.fspath(address))
     if found.path is None:
@@ -250,7 +253,7 @@ def open_database(address: str | os.PathLike[str], *, new: bool = True) -> Datab
             UnsafeStorage,
             stacklevel=2,
         )
-    return SQLite(found)
+    return SQLite(found, shared=shared)
 
 
 def sqlite_file(path: Path) -> SQLite:

@@ -42,6 +42,16 @@ class _Kept:
         self.now = _Moment()
 
 
+class Copy(NamedTuple):
+    """A study that was kept elsewhere."""
+
+    row: StoredStudy
+    """Its id and its token do not matter."""
+    log: list[Event]
+    leases: list[Lease]
+    next_number: int
+
+
 class MemoryStorage:
     """Studies in memory, shared by the threads of a process."""
 
@@ -78,6 +88,26 @@ class MemoryStorage:
     def delete(self, name: str) -> None:
         """Removes a study."""
         self._studies.pop(self.find(name).id, None)
+
+    def put(self, copies: Iterable[Copy]) -> None:
+        """Keeps studies that were kept elsewhere, all at once, instead of those that have their names."""
+        with self._turn:
+            there = {kept.row.name: kept for kept in self._studies.values()}
+            new = dict(self._studies)
+            for copy in copies:
+                number = copy.next_number
+                if (before := there.get(copy.row.name)) is not None:
+                    number = max(number, before.now.next_number)
+                    del new[before.row.id]
+                self._created += 1
+                kept = _Kept(copy.row._replace(id=self._created, token=secrets.token_hex(16)))
+                kept.log = copy.log
+                for event in copy.log:
+                    for key in _keys(event):
+                        kept.places[key] = (*kept.places.get(key, ()), event.position - 1)
+                kept.now = _Moment(len(copy.log), number, {lease.number: lease for lease in copy.leases})
+                new[kept.row.id] = kept
+            self._studies = new
 
     @contextmanager
     def reading(self, study: StoredStudy, *, after: int | None = None) -> Iterator[MemoryTransaction]:

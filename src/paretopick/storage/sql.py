@@ -160,9 +160,7 @@ class SQLStorage:
         study = self.find(name)
         with self.database.writing() as connection:
             SQLTransaction(self.database, connection, study, locked=True)  # as all who write: they would wait for each other else
-            for table in (checkpoints, leases, events):
-                connection.execute(sql.delete(table).where(table.c.study_id == study.id))
-            connection.execute(sql.delete(studies).where(studies.c.id == study.id))
+            delete_rows(connection, study.id)
 
     @contextlib.contextmanager
     def reading(self, study: StoredStudy, *, after: int | None = None) -> Iterator[SQLTransaction]:
@@ -253,6 +251,8 @@ class SQLTransaction:
             if row[0] != expected or row[-1] != link:
                 raise broken(self._study, expected)
         reached = Place(expected, rows[-1][-1] if rows else place.head)
+        if expected > self.n_events:
+            raise broken(self._study, self.n_events + 1, "is there, and the study counts fewer")
         if expected < self.n_events and len(rows) < PAGE:
             raise broken(self._study, expected + 1, "is missing")
         if expected == self.n_events and reached.head != self._head:
@@ -293,19 +293,19 @@ class SQLTransaction:
     def leases(self, worker: str | None = None) -> list[Lease]:
         """Returns what is out, with everybody or with one worker, by number."""
         if worker is None:
-            return _leases(self._ask(Statement(_LEASES, self._key)))
-        return _leases(self._ask(Statement(_LEASES_OF, self._key | {"a_worker": worker})))
+            return read_leases(self._ask(Statement(_LEASES, self._key)))
+        return read_leases(self._ask(Statement(_LEASES_OF, self._key | {"a_worker": worker})))
 
     def lease(self, number: int) -> Lease | None:
         """Returns one that is out."""
-        found = _leases(self._ask(Statement(_LEASE, self._key | {"a_number": number})))
+        found = read_leases(self._ask(Statement(_LEASE, self._key | {"a_number": number})))
         return found[0] if found else None
 
     def outstanding(self, worker: str, n: int) -> Outstanding:
         """Returns what is out and not withdrawn, as far as somebody who asks for more has to know."""
         values = self._key | {"a_worker": worker, "most": n, "now": self.now}
         mine, over, by_arm = self._ask_all([Statement(text, values) for text in (_MINE, _OVER, _BY_ARM)])
-        return Outstanding(_leases(mine), _leases(over), dict(by_arm))
+        return Outstanding(read_leases(mine), read_leases(over), dict(by_arm))
 
     def newest(self, arm: int, n: int) -> list[int]:
         """Returns the numbers of the last of an option that are out."""
@@ -383,6 +383,13 @@ def _commit(database: Database, connection: sql.Connection, pending: Sequence[St
         raise
 
 
+def delete_rows(connection: sql.Connection, study: int) -> None:
+    """Removes all that is kept of a study, by its id; the caller has locked it."""
+    for table in (checkpoints, leases, events):
+        connection.execute(sql.delete(table).where(table.c.study_id == study))
+    connection.execute(sql.delete(studies).where(studies.c.id == study))
+
+
 def read_study(row: tuple[Any, ...]) -> StoredStudy:
     """A study from its row."""
     found = StoredStudy(*row)
@@ -410,5 +417,6 @@ def _row(event: Event) -> tuple[Any, ...]:
     return (*event[:5], measured, details, *event[7:])
 
 
-def _leases(rows: Rows) -> list[Lease]:
+def read_leases(rows: Rows) -> list[Lease]:
+    """Leases from their rows."""
     return [Lease(*row)._replace(withdrawn=bool(row[-1])) for row in rows]

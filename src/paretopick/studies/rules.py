@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from paretopick._arrays import check_budget, check_real
-from paretopick.errors import AlreadyTold, InvalidInput, NotDue
+from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, NotDue
 from paretopick.events import Event, Lease, Outstanding, row_digest, table_digests
 from paretopick.policies import policies_with
 from paretopick.storage import Transaction
@@ -89,6 +89,11 @@ class Rules:
         told, *rest = self._past(number)
         if rest or told.kind != "told":
             raise NotDue(f"measurement {number} was {(rest or [told])[-1].kind} already.")
+        if told.digest != row_digest(told.arm or 0, told.measured or ()):
+            raise LogDamaged(
+                f"the values of measurement {number} are not those that were told (event {told.position}): they were changed in "
+                "the database. Nothing was written; see what paretopick check says, and restore a backup."
+            )
         self._append(told._replace(kind="voided", details={"why": why}, digest=None))
 
     def retire(self, arm: int, why: str) -> None:
@@ -191,7 +196,7 @@ class Rules:
             return list((event.details or {})["numbers"])
         held = [lease.number for lease in self.transaction.leases(worker)]
         mine = [number for number in held if number in numbers] if numbers else held
-        if mine:
+        if mine or self._again:  # that there was nothing is kept, too, for whoever makes the call again
             self.transaction.drop_leases(mine)
             self._append(Event(0, "released", details={"numbers": mine}, worker=worker))
         return mine

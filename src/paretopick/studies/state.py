@@ -332,8 +332,7 @@ class State:
         state = cls(definition)
         try:
             if saved["format"] == FORMAT:
-                with np.errstate(invalid="ignore"):  # what is not finite where whole numbers belong is refused
-                    state._load(saved)
+                state._load(saved)
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as problem:
             raise InvalidInput(f"the saved state of the study cannot be read ({problem}); apply its events instead.") from None
         return state

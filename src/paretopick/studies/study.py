@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real
 from paretopick._words import short, text_of
-from paretopick.errors import InvalidInput, MissingFile, NotReady, StorageFailed
+from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, open_storage
+from paretopick.storage.contract import pages
 from paretopick.studies.answer import result_of
 from paretopick.studies.definition import Definition, Scale, Values, define
 from paretopick.studies.live import LiveState
@@ -61,7 +62,10 @@ class Study:
     def __init__(self, storage: Storage, stored: StoredStudy) -> None:
         """Use ``Study.create`` or ``Study.open``."""
         self.name = stored.name
-        self.definition = Definition.from_dict(stored.definition)
+        try:
+            self.definition = Definition.from_dict(stored.definition)
+        except (AttributeError, LookupError, TypeError, ValueError) as problem:
+            raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, self.definition)
         with self._live.reading():
             pass  # so that a study which cannot be read is noticed at once
@@ -387,7 +391,7 @@ class Study:
         """Returns all that ever happened, in its order."""
         live = self._live
         with live.storage.reading(live.study) as transaction:
-            return transaction.events()
+            return [event for page in pages(transaction) for event in page]
 
     def measurements(self) -> builtins.list[dict[str, Any]]:
         """Returns a row for every measurement that was told or failed, in the order in which that happened.

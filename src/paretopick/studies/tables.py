@@ -74,7 +74,7 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
     return csv_text(["number", "option", *settings, "round", *study.metrics, "failed", "study"], rows)
 
 
-def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = False) -> Imported:
+def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = False, request: str | None = None) -> Imported:
     """Takes over a sheet that was filled in, or measurements made before the study; all rows, or none if one is wrong.
 
     A row with a number is what came out of that measurement. One without was not asked for, and needs the name of its option.
@@ -85,6 +85,7 @@ def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = Fa
         study: that takes them.
         path: of a CSV file.
         again: whether rows that are equal to some that were imported before are other measurements.
+        request: an id of this call; given again with the same one, it has no further effect.
     """
     table = read_table(path, expected=("number", "option", "failed", *study.metrics))
     _check_columns(study, table)
@@ -95,7 +96,7 @@ def import_table(study: Study, path: str | os.PathLike[str], *, again: bool = Fa
         except InvalidInput as problem:
             raise InvalidInput(f"{_at(table, line, problem)} Nothing was imported.") from None
     try:
-        added = study.record(read.told, read.failed, read.added, options=read.options, again=again)
+        added = study.record(read.told, read.failed, read.added, options=read.options, again=again, request=request)
     except InvalidInput as problem:
         problem.args = (f"{table.name}{read.place(problem)}: {problem} Nothing was imported.",)
         raise
