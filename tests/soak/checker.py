@@ -127,6 +127,8 @@ def _check_outcomes(calls: Iterable[Call]) -> Iterator[str]:
     for call in calls:
         if call.outcome in ("error", "damaged"):
             yield f"{call} raised what it must not raise: {call.answer}"
+        if call.outcome == "failed" and "deadlock" in str(call.answer):
+            yield f"{call} waited for somebody who waited for it: {call.answer}"
         if call.outcome == "refused" and "never handed out" in call.answer:
             yield f"{call} was refused, though the number was handed out: {call.answer}"
         if call.outcome == "promised" and call.kind == "renew" and not set(call.answer) <= set(call.given["numbers"]):

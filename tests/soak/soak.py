@@ -9,6 +9,8 @@ gives the same kind of trouble again, not the same run; what a fault is about ca
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -57,18 +59,23 @@ def soak(plan: Plan, databases: tuple[str, ...], folder: Path, say: Callable[[st
 def _disturb(plan: Plan, trials: list[Trial], say: Callable[[str], None]) -> float:
     """Returns how long it took."""
     start = time.monotonic()
-    shown = 0
+    shown, passed = 0, 0.0
+    interrupted = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())  # and not in the middle of a kill
     try:
-        while (passed := time.monotonic() - start) < plan.seconds:
+        while passed < plan.seconds and not interrupted.is_set():
             for trial in trials:
                 trial.tick()
             time.sleep(0.02)
+            passed = time.monotonic() - start
             if passed // 10 > shown:
                 shown = int(passed // 10)
                 say(f"{passed:5.0f} s  " + "   ".join(_progress(trial) for trial in trials))
-    except KeyboardInterrupt:
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupted.is_set():
         say("interrupted: what happened so far is looked at")
-    return time.monotonic() - start
+    return passed
 
 
 def _progress(trial: Trial) -> str:
@@ -91,7 +98,7 @@ def _outcome(trial: Trial, killed: set[str], plan: Plan, seconds: float) -> Outc
 def report(outcomes: list[Outcome]) -> str:
     """Returns the counts as tables in Markdown, and all faults."""
     lines = []
-    for title in ("disturbances", "calls by kind", "calls by outcome", "studies", "uncertain calls"):
+    for title in ("disturbances", "calls by kind", "calls by outcome", "calls failed because", "studies", "uncertain calls"):
         tables = [outcome.counts.get(title, {}) for outcome in outcomes]
         lines += ["", f"| {title} | " + " | ".join(outcome.database for outcome in outcomes) + " |"]
         lines += ["| --- |" + " ---: |" * len(outcomes)]

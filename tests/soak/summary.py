@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -40,7 +41,15 @@ def counted(calls: Sequence[Call], logs: Iterable[StudyLog]) -> dict[str, dict[s
             "of these added": sum(e.kind == "told" and e.round is None for log in logs.values() for e in log.events),
         },
         "uncertain calls": dict(sorted(_became(calls, logs).items())),
+        "calls failed because": dict(Counter(_reason(call) for call in calls if call.outcome == "failed").most_common(15)),
     }
+
+
+def _reason(call: Call) -> str:
+    """What the database said, without what is different each time."""
+    said = call.answer.partition("cannot be used: ")[2] or call.answer
+    said = re.sub(r"(/[\w.-]+)+", "(a file)", re.split("[;:,]| CONTEXT| Is the server", said)[0])
+    return re.sub(r"\d+", "#", said)[:90]
 
 
 def _became(calls: Sequence[Call], logs: dict[str, StudyLog]) -> Counter[str]:

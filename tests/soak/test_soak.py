@@ -7,13 +7,13 @@ import pytest
 
 import paretopick as pp
 from paretopick.storage import open_storage
+from soak.calls import make, outcome_of, token_of
 from soak.checker import check_calls
 from soak.ledger import Call, Ledger, read_ledger
 from soak.logs import read_logs
 from soak.soak import report, soak
 from soak.summary import too_long
 from soak.trial import Plan
-from soak.worker import make, outcome_of, token_of
 
 
 @pytest.mark.slow

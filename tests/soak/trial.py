@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from soak.worker import END, Life, live_once
+from soak.calls import Life
+from soak.worker import END, live_once
 from support.proxies import Proxy
 from support.servers import PostgresServer
 
@@ -111,7 +112,7 @@ class Trial:
             heapq.heappop(self._later)[2]()
         for slot in self.slots:
             if not slot.process.is_alive():
-                self.faults.append(f"{self.kind}: {self._last_words(slot)}")
+                self.faults.append(self._last_words(slot))
                 self._replace(slot)
         if now >= self._next:
             self._disturb()
@@ -248,11 +249,11 @@ class Trial:
         for slot in self.slots:
             slot.process.join(max(until - time.monotonic(), 0.1))
             if slot.process.is_alive():
-                self.faults.append(f"{self.kind}: worker {slot.life.name} did not end within 120 s.")
+                self.faults.append(f"worker {slot.life.name} did not end within 120 s.")
                 slot.process.kill()
                 slot.process.join()
             elif slot.process.exitcode != 0:
-                self.faults.append(f"{self.kind}: {self._last_words(slot)}")
+                self.faults.append(self._last_words(slot))
         names = {self._name_of(file) for file in self.ledger.glob("*.jsonl")}
         return names - {slot.life.worker for slot in self.slots}
 
