@@ -125,7 +125,7 @@ def test_if_the_answer_to_commit_is_lost_the_error_says_what_is_not_known(tcp_se
 def test_so_does_a_study_where_the_same_call_can_be_made_again(study, proxy):
     (todo,) = study.ask()
     proxy.lose_answer_to(COMMIT, swallow=True)
-    with in_time(), pytest.raises(pp.OutcomeUnknown, match="nobody knows whether it was"):
+    with in_time(), pytest.raises(pp.OutcomeUnknown, match="whether the change was stored is not known"):
         study.tell(todo.number, [1.0, 2.0])
     assert proxy.answers_lost == 1
     proxy.forward()

@@ -97,7 +97,7 @@ class Database(ABC):
             raise failure from failure.__cause__
 
     def failure(self, problem: Exception, *, committing: bool) -> StorageFailed:
-        """Returns what to raise for a problem of the database; if it came up while a change was stored, that may have happened."""
+        """Returns what to raise for a problem of the database; in a commit, nobody may know whether the change was stored."""
         said = self._said(problem)
         if committing and getattr(problem, "connection_invalidated", False):
             error: type[StorageFailed] = OutcomeUnknown
