@@ -44,6 +44,7 @@ def create(**changed):
         (lambda s: s.add({("a", (1, 2))}), "a set, which has no order"),
         (lambda s: s.record(5, {}), "told=5 is not a mapping"),
         (lambda s: s.record({}, ["x"]), r"failed=\['x'\] is not a mapping"),
+        (lambda s: s.ask(10**20), "n=100000000000000000000 is too large"),
         (lambda s: s.ask(1, lease=True), "lease=True is not a number"),
         (lambda s: s.ask(1, lease=b"5"), "lease=b'5' is not a number"),
         (lambda s: s.ask(1, lease="1_0"), "lease='1_0' is not a number"),

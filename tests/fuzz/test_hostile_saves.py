@@ -67,11 +67,11 @@ def edited(record, data, *, within=()):
         key = data.draw(st.sampled_from(sorted(place)))
         inside = place[key]
         if isinstance(inside, list) and inside and data.draw(st.booleans()):
-            inside[data.draw(st.integers(0, len(inside) - 1))] = data.draw(EDITS)
+            inside[data.draw(st.integers(0, len(inside) - 1))] = copy.deepcopy(data.draw(EDITS))
         elif data.draw(st.integers(0, 4)) == 0 and len(place) > 1:
             del place[key]
         else:
-            place[key] = data.draw(EDITS)
+            place[key] = copy.deepcopy(data.draw(EDITS))
     return record
 
 

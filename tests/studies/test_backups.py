@@ -57,6 +57,8 @@ def test_all_studies_are_in_a_backup_which_is_a_storage_itself(url, tmp_path):
     assert (written.path, written.studies, written.events) == (str(file), ("s", "t"), 13 + 9)
     assert os.listdir(file.parent).count("backup.db") == 1
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+    with contextlib.closing(sqlite3.connect(file)) as connection:  # one file, which can be read where nobody may write
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     assert check_storage(file).findings == ()
     assert check_storage(file).events == 22
     for name in ("s", "t"):
@@ -211,6 +213,7 @@ def test_whoever_works_on_a_study_that_is_replaced_is_told_that_it_is_gone(url, 
         with pytest.raises(pp.StudyGone, match="the study 's' is gone"):
             act()
     assert contents(url)[:5] == contents(tmp_path / "backup.db")[:5]
+    assert open_storage(url).find("s").token != open_storage(tmp_path / "backup.db").find("s").token
     assert check_storage(url).findings == ()
 
 
@@ -258,12 +261,13 @@ def test_memory_takes_over_what_was_kept_and_says_what_is_lost(tmp_path):
     study_in(tmp_path / "s.db").close()
     restore(tmp_path / "s.db", memory)
     living = pp.Study.open("s", storage=memory)
-    living.add([("a", (1, 1))])
+    (number,) = living.add([("a", (1, 1))])
     with pytest.raises(pp.InvalidInput, match="'s' with 11 measurements, of which 1 is not in the backup"):
         restore(tmp_path / "s.db", memory)
     assert restore(tmp_path / "s.db", memory, replace=True).lost == {"s": 1}
     with pytest.raises(pp.StudyGone):
         living.ask()
+    assert pp.Study.open("s", storage=memory).ask()[0].number == number + 1
 
 
 def test_all_that_were_named_are_restored_or_none(url, tmp_path):

@@ -208,7 +208,9 @@ def test_a_lease_on_what_was_told_can_be_given_back_as_the_check_says(studies):
     change(studies, LEASE.format(1, 0))
     (finding,) = check_storage(studies).findings
     assert finding.remedy == "give it back: release it for its worker"
-    pp.Study.open("s", storage=studies).release(1, worker="w")
+    study = pp.Study.open("s", storage=studies)
+    study.release(1, worker="w")
+    study.void(1, "it was told all the same")
     assert check_storage(studies).findings == ()
 
 

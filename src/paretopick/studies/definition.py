@@ -83,8 +83,7 @@ class Definition:
 
     @classmethod
     def _from_dict(cls, record: Mapping[str, Any]) -> Definition:
-        scale = record["scale"]
-        widths, compared_in = (scale, "noise") if isinstance(scale, Mapping) else (None, scale)
+        widths, compared_in = _scale(record["scale"])
         return cls(
             options=tuple(check_name(name, "option") for name in record["options"]),
             settings=tuple(dict(row) for row in record["settings"]),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import FloatArray, check_integer, check_name, check_real
+from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real
 from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
@@ -166,7 +166,7 @@ class Study:
             lease: seconds until others may have the measurement too; None for never.
             wait: seconds to wait for others, if there is nothing to do before they have told and the study is not done.
         """
-        n = check_integer(n, "n", minimum=0)
+        n = check_integer(n, "n", minimum=0, maximum=LARGEST_BUDGET)
         check_name(worker, "worker")
         until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
         pause = 0.02

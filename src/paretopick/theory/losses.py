@@ -67,6 +67,8 @@ def hypervolume(points: ArrayLike, /, *, reference: ArrayLike = 0.0) -> float:
     import moocore
 
     table = check_table(points, "points")
+    if table.shape[1] == 0:
+        raise InvalidInput(f"points has shape {table.shape}; expected at least one objective.")
     try:
         corner = np.broadcast_to(check_numbers(reference, "reference"), table.shape[1:])
     except (TypeError, ValueError):
