@@ -92,6 +92,7 @@ def test_what_was_honest_has_no_faults(scribe):
         ("tell", {"number": 6, "values": [0.9]}, "does not have told"),
         ("tell", {"number": 1, "values": [0.9]}, "does not have told"),
         ("fail", {"number": 6, "why": "failed by w0.0/9"}, "does not have failed"),
+        ("fail", {"number": 6, "why": "failed by w0.0/9", "worker": "w0"}, "does not have failed"),
         ("void", {"number": 2, "why": "voided by w0.0/9"}, "does not have voided"),
         ("retire", {"option": "0", "why": "retired by w0.0/9"}, "does not have retired"),
         ("extend", {"budget": 70}, "does not have extended"),
