@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish test quick check format bench calibration postgresql chromium clean
+.PHONY: help run paper publish test quick check format bench calibration fuzz soak postgresql chromium clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,12 @@ test: check postgresql chromium  ## everything that must pass: the checks, then 
 
 quick: $(VENV)/installed-dev  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+
+# make fuzz FUZZ=10 is a look of a minute or two; the tests try each case once.
+FUZZ ?= 100
+
+fuzz: $(VENV)/installed-dev  ## hostile values, files, saves and arguments, other ones each time: about ten minutes, FUZZ=100
+	PARETOPICK_FUZZ=$(FUZZ) $(BIN)/pytest tests/fuzz -n auto --dist worksteal
 
 postgresql:  ## install the server that the tests start for themselves, if it is not there
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
@@ -61,6 +67,14 @@ bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, pol
 
 calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
 	$(BIN)/python benchmarks/calibration.py
+
+# make soak SECONDS=60 REPORT= is a quick look; SEED=5 disturbs in the same way again.
+SECONDS ?= 900
+SEED ?=
+REPORT ?= benchmarks/SOAK.md
+
+soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut connections, then look for broken promises: SECONDS=900
+	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(REPORT),--report $(REPORT))
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -11,8 +11,10 @@ its answer takes.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,6 +36,7 @@ from support.servers import PostgresServer
 OPTIONS = [f"option {i}" for i in range(20)]
 METRICS = {"quality": "max", "cost": "min"}
 WORKERS = 8
+MILLION = 1_000_000
 
 REPORT = Path(__file__).with_name("STUDIES.md")
 
@@ -132,6 +135,53 @@ def bench_length(urls: dict[str, str]) -> None:
             opened = pp.Study.open(policy, storage=urls["sqlite"])
             took = time.perf_counter() - start
             say(f"| {policy} | {opened.used:,} | {1e3 * each:.2f} | {each / first:.2f} | {took:.2f} | {replay(opened):.2f} |")
+
+
+def bench_million(urls: dict[str, str]) -> None:
+    """What takes how long when the log is long, in a process that has done nothing else; medians, and the longest in brackets."""
+    say(f"\n## A study with {MILLION:,} measurements: 20 options, 2 metrics, ege-sr\n")
+    say("| database | " + " | ".join(f"{act}: ms" for act in ACTS) + " | memory of an open study: MB |")
+    say("| --- |" + " --- |" * (len(ACTS) + 1))
+    for kind in ("sqlite", "postgresql"):
+        study = pp.Study.create("million", options=OPTIONS, metrics=METRICS, budget=1_200_000, storage=urls[kind])
+        while study.used < MILLION:
+            arms = study._state.policy.ask(min(50_000, MILLION - study.used)).tolist()
+            study.add([(OPTIONS[arm], values(i, OPTIONS[arm])) for i, arm in enumerate(arms, start=study.used)])
+        study.close()
+        found = subprocess.run([sys.executable, __file__, urls[kind]], capture_output=True, text=True, check=True).stdout
+        record = json.loads(found)
+        cells = [f"{np.median(record[act]):.1f} ({max(record[act]):.1f})" for act in ACTS]
+        say(f"| {kind} | {' | '.join(cells)} | {record['memory']:.0f} |")
+
+
+ACTS = ("open", "ask", "tell", "void", "import of one row", "ask beside 50,000 leases")
+
+
+def use_million(url: str) -> None:
+    """Prints the milliseconds of each act, and by how much the memory grows when the study is opened."""
+    found: dict[str, list[float]] = {}
+
+    def timed(act: str, what: Callable[[int], object], n: int) -> None:
+        found[act] = [1e3 * seconds(lambda i=i: what(i)) for i in range(n)]  # type: ignore[misc]
+
+    pp.Study.list(storage=url)  # everything imported
+    before = memory()
+    study = pp.Study.open("million", storage=url)
+    grown = memory() - before
+    timed("open", lambda _: pp.Study.open("million", storage=url), 5)
+    todos: list[pp.Measurement] = []
+    timed("ask", lambda i: todos.extend(study.ask(worker=f"w{i}")), 40)
+    timed("tell", lambda i: study.tell(todos[i].number, (0.5, 1.5)), 40)
+    timed("void", lambda i: study.void(1000 + 24_001 * i, "a typing error"), 40)
+    timed("import of one row", lambda i: study.record({}, {}, [(OPTIONS[0], (0.25 + i, 1.0))]), 40)
+    assert len(study.ask(50_000, worker="sheet", lease=None)) == 50_000
+    timed("ask beside 50,000 leases", lambda i: study.ask(worker=f"v{i}"), 40)
+    print(json.dumps(found | {"memory": grown}))
+
+
+def memory() -> float:
+    """Megabytes that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
 
 def bench_memory() -> None:
@@ -236,12 +286,16 @@ def replay(study: pp.Study) -> float:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        use_million(sys.argv[1])
+        sys.exit()
     REPORT.write_text("# Results of the last run\n\n")
     say(f"`benchmarks/studies.py` on {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, ")
     say(f"SQLAlchemy {sqlalchemy.__version__}, Optuna {optuna.__version__}; paretopick {pp.__version__}.\n")
     with databases() as urls:
         bench_rates(urls)
         bench_length(urls)
+        bench_million(urls)
     bench_memory()
     bench_progress()
     bench_results()

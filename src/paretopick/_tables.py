@@ -149,12 +149,14 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any] | Mapping[str, 
     ''b,-1.5
     <BLANKLINE>
     """
+    lines = (([row[name] for name in header] if isinstance(row, Mapping) else row) for row in rows)
+    return "".join(map(_csv_line, (header, *lines)))
+
+
+def _csv_line(cells: Iterable[Any]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_harmless, header))
-    for row in rows:
-        writer.writerow(map(_harmless, [row[name] for name in header] if isinstance(row, Mapping) else row))
-    return text.getvalue()
+    csv.writer(text, lineterminator="\r\n").writerow(map(_harmless, cells))  # both of which are quoted then, in a cell
+    return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _harmless(cell: Any) -> Any:

@@ -167,7 +167,7 @@ def _from_text(text: str) -> tuple[Metric, ...]:
     for part in split_at_commas([text]):
         name, colon, goal = part.rpartition(":")
         if not colon or not name.strip():
-            raise InvalidInput(f"{part!r} in metrics={text!r} is not NAME:min or NAME:max.")
+            raise InvalidInput(f"{short(part)} in metrics={short(text)} is not NAME:min or NAME:max.")
         metrics.append(Metric(name.strip(), goal))
     return tuple(metrics)
 

@@ -397,7 +397,7 @@ def test_no_verb_shows_a_password_anywhere(form, guarded_server, home, tmp_path)
         ["run", "study.toml"],
         ["run", "study.toml", "--json"],
         ["status", "other"],
-        ["status", "s", "and", "more"],
+        ["status", "s", "and", url],
         ["delete", "s"],
         ["delete", "s", "--yes"],
     ]:
@@ -407,6 +407,7 @@ def test_no_verb_shows_a_password_anywhere(form, guarded_server, home, tmp_path)
     for verb in [*SECTIONS["Studies"], *SECTIONS["Tables of studies"]]:
         done = call(verb, url, "--storage", url, cwd=tmp_path)  # not where it belongs
         said += [done.stdout, done.stderr]
+    said += [call(url).stderr, call("status", f"--storge={url}").stderr]
     wrong = url.replace("127.0.0.1", "127.0.0.2")
     for words in (["status"], ["run", "study.toml"], ["status", "--json"]):
         done = call(*words, "--storage", wrong, cwd=tmp_path)

@@ -11,7 +11,8 @@ import pytest
 
 import paretopick as pp
 from paretopick.studies import commands
-from paretopick.studies.commands import Command, readings
+from paretopick.studies.commands import Command
+from paretopick.studies.readings import readings
 
 SEVENTH = pp.Measurement(7, "a b;$(touch hacked)'\"", 3, {"level": 9, "codec": "z|lib"}, None)
 
@@ -328,6 +329,8 @@ def test_stop_ends_what_is_running():
     command.stop()
     thread.join(10)
     assert problems == ["killed by signal SIGKILL; it said: nothing"]
+    with pytest.raises(pp.MeasuringFailed, match="was not begun"):
+        command(SEVENTH)
 
 
 def test_a_program_that_cannot_be_started_is_refused_before_anything_is_measured(tmp_path):

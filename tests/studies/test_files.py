@@ -20,7 +20,7 @@ NAMES = st.one_of(
 ).filter(lambda name: name == name.strip() and name.isprintable() and name)
 COLUMNS = NAMES.filter(lambda name: name not in RESERVED and not name.endswith(" ±"))
 SETTINGS = st.one_of(
-    st.text(max_size=8),
+    st.text(max_size=8).filter(lambda text: "\0" not in text),  # which no command could be given
     st.integers(),
     st.booleans(),
     st.floats(allow_nan=False, allow_infinity=False),

@@ -61,6 +61,14 @@ def test_so_is_retiring_extending_and_giving_back(storage):
     assert kinds(study) == ["retired", "extended", "released"]
 
 
+def test_giving_nothing_back_is_still_nothing_when_the_call_is_made_again(storage):
+    study = create(storage)
+    assert study.release(worker="w", request="r") == []
+    (todo,) = study.ask(worker="w")
+    assert study.release(worker="w", request="r") == []
+    assert [again.number for again in study.ask(worker="w")] == [todo.number]
+
+
 def test_a_measurement_told_with_a_request_may_be_told_again_though_it_was_voided_since(storage):
     study = create(storage)
     (todo,) = study.ask()
@@ -152,6 +160,21 @@ def test_if_the_server_stays_away_the_error_says_what_is_known_and_how_to_make_t
     assert study.add([("a", [1.0, 2.0])], request=lost.value.request) == [1]
     assert study.add([("a", [1.0, 2.0])], request=lost.value.request) == [1]
     assert study.used == 1
+
+
+@pytest.mark.slow
+def test_whoever_has_waited_long_for_the_answer_is_not_made_to_wait_once_more(tcp_server, proxy, monkeypatch):
+    study = create(tcp_server.new_database(port=proxy.port))
+    monkeypatch.setattr("paretopick.storage.dialects.PATIENCE", 1.0)
+    monkeypatch.setattr("paretopick.studies.live.SOON", 0.5)
+    proxy.lose_answer_to(b"COMMIT\0", swallow=True)
+    study.close()
+    with pytest.raises(pp.OutcomeUnknown, match="Make the call again with request=") as lost:
+        study.retire("c", "sold out")
+    assert proxy.connections == 2  # one to create it, and one to retire: nobody tried a third
+    proxy.forward()
+    study.retire("c", "sold out", request=lost.value.request)
+    assert kinds(study) == ["retired"]
 
 
 @pytest.mark.slow

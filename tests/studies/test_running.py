@@ -18,6 +18,7 @@ from paretopick.cli.progress import study_bar
 from paretopick.storage import open_storage
 from paretopick.studies import running
 from paretopick.studies.definition import define
+from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.running import create_or_open
 from support.inputs import heed_interrupts
 
@@ -168,6 +169,8 @@ def kill_oneself_sometimes(path: str):
             with open(path, "w"):
                 pass
             os.kill(os.getpid(), signal.SIGKILL)
+        while not os.path.exists(path):  # or all others might be measured before that process has begun
+            time.sleep(0.01)
         return measure(option)
 
     return work
@@ -470,6 +473,123 @@ def test_what_ctrl_c_kept_from_being_begun_is_given_back():
     with pytest.raises(KeyboardInterrupt):
         pp.run_study(study, lambda todo: measure(todo.option), abandon=lambda: None)
     assert study.status()["out"] == []
+
+
+class Interrupted(pp.Study):
+    """Ctrl-C is pressed while something is being stored."""
+
+    stored = 0
+
+    def tell(self, *given, **options):
+        if not self.used:
+            os.kill(os.getpid(), signal.SIGINT)
+        super().tell(*given, **options)
+        self.stored += 1
+
+
+@pytest.mark.parametrize("abandon", [None, lambda: None])
+def test_ctrl_c_is_heard_when_nothing_is_half_done(abandon):
+    storage = open_storage("sqlite://")
+    study = Interrupted(storage, storage.create("s", define(**GIVEN).to_dict()))
+    with pytest.raises(KeyboardInterrupt):
+        pp.run_study(study, lambda todo: measure(todo.option), abandon=abandon)
+    assert study.stored == study.used == 1
+    assert study.status()["out"] == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_signals_are_noted_until_somebody_listens_and_the_third_is_heard_at_once():
+    inbox = Inbox()
+    with inbox.open([signal.SIGTERM, signal.SIGINT]):
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(Stopped, match="stopped by SIGTERM"):
+            inbox.wait(60)
+        with pytest.raises(KeyboardInterrupt) as interrupt:
+            inbox.check()
+        assert not isinstance(interrupt.value, Stopped)
+        inbox.check()
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_what_ignores_a_signal_goes_on_ignoring_it():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        inbox = Inbox()
+        with inbox.open([signal.SIGHUP]):
+            os.kill(os.getpid(), signal.SIGHUP)
+            inbox.check()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_whoever_waits_is_woken():
+    inbox, ready = Inbox(), threading.Event()
+    thread = threading.Timer(0.1, lambda: (ready.set(), inbox.wake()))
+    inbox.wake()  # in vain
+    thread.start()
+    inbox.wait(600, until=ready.is_set)
+    assert ready.is_set()
+    thread.join()
+
+
+def test_a_study_that_is_gone_is_not_waited_for(url):
+    study = create_or_open("s", define(**GIVEN), url)
+    stopped = threading.Event()
+
+    def gone(todo):
+        if todo.number == 2:
+            stopped.wait(60)
+            return (1, 1)
+        pp.Study.delete("s", storage=url)
+        create_or_open("s", define(**GIVEN), url)
+        return (1.25, 2.5)
+
+    with pytest.raises(pp.StudyGone, match=r"Not kept: measurement 1 of 'a', \[1\.25, 2\.5\]"):
+        pp.run_study(study, gone, workers=2, abandon=stopped.set)
+    assert stopped.is_set()
+    assert pp.Study.open("s", storage=url).used == 0
+
+
+class Forgetful(pp.Study):
+    """Stores what it is told, and loses the answer the first time."""
+
+    lost = ()
+
+    def tell(self, number, *given, **options):
+        super().tell(number, *given, **options)
+        self._lose(number, options)
+
+    def fail(self, number, *given, **options):
+        super().fail(number, *given, **options)
+        self._lose(number, options)
+
+    def _lose(self, number, options):
+        if number not in self.lost:
+            self.lost = (*self.lost, number)
+            raise pp.OutcomeUnknown("the answer was lost", options["request"])
+
+
+def test_what_is_told_again_after_a_lost_answer_counts_once():
+    storage = open_storage("sqlite://")
+    study = Forgetful(storage, storage.create("s", define(**GIVEN | {"budget": 8}).to_dict()))
+    said, calls = [], Counter()
+
+    def flaky(todo):
+        calls[todo.option] += 1
+        if calls[todo.option] == 1:
+            raise ConnectionError("once")
+        return measure(todo.option)
+
+    assert pp.run_study(study, flaky, watch=lambda _, sentence: said.append(sentence)).done
+    assert len(study.lost) == study.used + 4
+    assert Counter(event.kind for event in study.events()) == {"told": study.used, "failed": 4}
+    assert {sentence.partition(" ")[0] for sentence in said if sentence} == {"the", "measurement"}
+    assert not any("was told" in sentence or "not out" in sentence for sentence in said)
 
 
 SLOW = """

@@ -3,13 +3,18 @@
 import csv
 import io
 import json
+import re
+import unicodedata
 
 import pandas
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import paretopick as pp
-from paretopick._tables import read_table
+from paretopick._tables import is_number, read_table
 from paretopick.studies import tables
+from paretopick.studies.definition import RESERVED
 from paretopick.studies.tables import Imported, export, import_table, read_options, sheet
 
 OPTIONS = {"a": {"dose": 1}, "b, the second": {"dose": 2}, 'c "quoted"': {"dose": 3}}
@@ -271,3 +276,115 @@ def test_an_export_brings_nothing_new_to_its_own_study_and_is_a_pilot_of_another
     with pytest.raises(pp.InvalidInput, match="row 2: it is of the study 's', and not of 't'"):
         import_table(other, sheet_of_s)
     assert import_table(other, path) == Imported(told=0, failed=0, added=1, known=0, empty=2)  # what was told there
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("cell", ["1,234", "-12,345", "999,000"])
+def test_a_comma_that_may_mark_thousands_is_not_guessed(study, tmp_path, separator, cell):
+    rows = [["option", "response", "price"], ["a", "7", "1"], ["a", cell, "1"]]
+    path = write(tmp_path, "\n".join(map(separator.join, rows)))
+    both = f"can be {cell.replace(',', '')} or {cell.replace(',', '.')}"
+    with pytest.raises(pp.InvalidInput, match=rf"table\.csv, row 3: '{cell}' under 'response' {both}, and no other number"):
+        import_table(study, path)
+    assert study.events() == []
+
+
+@pytest.mark.parametrize("other", ["1,5", "0,125", "1234,5", "12,3456"])
+def test_another_number_of_the_file_tells_what_a_comma_marks(study, tmp_path, other):
+    path = write(tmp_path, f"option;response;price\na;1,234;1\na;{other};1\n")
+    assert import_table(study, path).added == 2
+    assert study.measurements()[0]["response"] == 1.234
+
+
+def test_a_dot_between_semicolons_may_mark_thousands_and_between_tabs_and_commas_marks_decimals(study, tmp_path):
+    with pytest.raises(pp.InvalidInput, match=r"'1.234' under 'response' can be 1234 or 1.234"):
+        import_table(study, write(tmp_path, "option;response;price\na;1.234;1\n"))
+    for place, separator in enumerate("\t,", start=1):
+        text = "option;response;price\na;1.234;1\n".replace(";", separator)
+        assert import_table(study, write(tmp_path, text), again=True).added == 1
+        assert study.measurements()[place - 1]["response"] == 1.234
+
+
+@pytest.mark.parametrize("cell", ["1_000", "\uff11\uff12", "0x10", "1 000", "\u0661", "1e", "--1", "1.2.3", "True"])
+def test_only_numbers_as_everybody_writes_them_are_read(study, tmp_path, cell):
+    with pytest.raises(pp.InvalidInput, match=f"row 2: '{re.escape(cell)}' under 'response' is not a number"):
+        import_table(study, write(tmp_path, f"option,response,price\na,{cell},1\n"))
+    with pytest.raises(pp.InvalidInput, match="its number is"):
+        import_table(study, write(tmp_path, f"number,option,response,price\n{cell}x,a,1,1\n"))
+
+
+def test_numbers_of_measurements_are_whole_and_short(study, tmp_path):
+    for number in ("1_0", "\uff11", "9" * 5000):
+        with pytest.raises(pp.InvalidInput, match="row 2: its number is"):
+            import_table(study, write(tmp_path, f"number,option,response,price\n{number},a,1,1\n"))
+
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d")
+NAMES = st.one_of(
+    st.text(min_size=1, max_size=8),
+    st.tuples(st.sampled_from(["=", "+", "-", "@", "'", "''", "'='", "-1", "+1.5e3"]), st.text(max_size=5)).map("".join),
+).filter(lambda name: name == name.strip() and name.isprintable() and name)
+
+
+@st.composite
+def exports(draw) -> pp.Study:
+    """A study with any names that has measured everything once, and failed at something."""
+    names = draw(st.lists(NAMES, min_size=2, max_size=3, unique_by=lambda name: unicodedata.normalize("NFC", name)))
+    allowed = NAMES.filter(lambda name: name.casefold() not in RESERVED and not name.endswith(" ±"))
+    metrics = draw(
+        st.lists(allowed, min_size=1, max_size=2, unique_by=lambda name: unicodedata.normalize("NFC", name).casefold())
+    )
+    study = pp.Study.create(draw(NAMES), options=names, metrics=dict.fromkeys(metrics, "max"), budget=20, storage="sqlite://")
+    todos = study.ask(len(names) + 1)
+    values = st.floats(-1e100, 1e100) | st.integers(-9, 9).map(float)
+    for todo in todos[:-1]:
+        study.tell(todo.number, [draw(values) for _ in metrics])
+    study.fail(todos[-1].number, draw(st.text(max_size=9) | st.just("=cmd()")))
+    return study
+
+
+@settings(max_examples=60)
+@given(study=exports())
+def test_an_export_holds_no_formula_and_is_read_back_as_it_was(tmp_path_factory, study):
+    path = tmp_path_factory.getbasetemp() / "export.csv"
+    path.write_bytes(export(study, "csv"))
+    for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")):
+        for cell in row:
+            assert not cell.startswith(FORMULAS) or re.fullmatch(
+                r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", cell, re.ASCII | re.IGNORECASE
+            )
+    other = pp.Study.create("other", options=study.options, metrics=study.metrics, budget=20, storage="sqlite://")
+    assert import_table(other, path).added == len(study.options)
+    told = [(row["option"], *(row[name] for name in study.metrics)) for row in study.measurements() if row["status"] == "told"]
+    assert [(row["option"], *(row[name] for name in study.metrics)) for row in other.measurements()] == told
+    assert import_table(study, path).told == len(study.options)  # its own numbers, and nothing new
+
+
+@settings(max_examples=60)
+@given(study=exports())
+def test_a_sheet_holds_no_formula_and_is_read_back_as_it_was(tmp_path_factory, study):
+    path = tmp_path_factory.getbasetemp() / "sheet.csv"
+    rows = list(csv.reader(io.StringIO(sheet(study, study.ask(2, worker="w")))))
+    assert not [cell for row in rows for cell in row if cell.startswith(FORMULAS) and not is_number(cell, decimal_comma=False)]
+    for row in rows[1:]:
+        row[3 : 3 + len(study.metrics)] = ["-1.5"] * len(study.metrics)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    used = study.used
+    assert import_table(study, path).told == 2
+    assert study.used == used + 2
+
+
+def test_a_sheet_of_the_release_before_is_still_read(tmp_path):
+    options = ["=a", "-b", "@c", "'d'", "plain"]
+    study = pp.Study.create("=s", options=options, metrics={"+m": "max"}, budget=30, storage="sqlite://")
+    todos = study.ask(5)
+    lines = ["number,option,round,+m,failed,study", *(f"{todo.number},{todo.option},1,2.5,,=s" for todo in todos)]
+    assert import_table(study, write(tmp_path, "\n".join(lines))).told == 5
+
+
+def test_a_file_with_nul_is_refused(study, tmp_path):
+    with pytest.raises(pp.InvalidInput, match="is not a text"):
+        import_table(study, write(tmp_path, "option,response,price\na\0,1,1\n"))
+    with pytest.raises(pp.InvalidInput, match="cannot be the path of a file"):
+        import_table(study, "a\0b.csv")

@@ -44,7 +44,7 @@ def nested(depth: int) -> list[Any]:
 
 
 SCALARS: list[Any] = [
-    *(None, True, False, Ellipsis, NotImplemented, int, len, object(), Rude(), nested(50), nested(5000)),
+    *(None, True, False, Ellipsis, NotImplemented, int, len, object(), Rude(), nested(20), nested(100)),
     *(0, 1, -1, 2, 3, 10**12, 2**31, 2**53 + 1, 2**63, -(2**63), 10**400, 10**5000, -(10**5000)),
     *(0.0, -0.0, 0.5, 1.5, -1.5, 1e300, 5e-324, float("nan"), float("inf"), float("-inf"), 1j),
     *(Decimal("1.5"), Decimal("NaN"), Decimal("sNaN"), Fraction(1, 3), Fraction(10**5000), datetime.date(2020, 1, 1)),

@@ -9,11 +9,15 @@ from paretopick.estimates import NORMAL_FROM, Estimates, _root, _shrunken
 def literal_resample(estimates: Estimates, answer: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Draws of the true means, the probability of each option to be Pareto-optimal, and that of the answer to be right."""
     draws = literal_draws(estimates, n, np.random.default_rng(0))
-    good = draws * estimates.signs
-    optimal = np.empty(good.shape[:2], dtype=bool)
+    good = np.moveaxis(draws * estimates.signs, 2, 0).copy()
+    optimal = np.empty(good.shape[1:], dtype=bool)
     for option in range(len(answer)):
-        own = good[:, option, None]
-        optimal[:, option] = ~((good >= own).all(axis=2) & (good > own).any(axis=2)).any(axis=1)
+        as_good, better = np.ones_like(optimal), np.zeros_like(optimal)
+        for values in good:
+            own = values[:, option, None]
+            as_good &= values >= own
+            better |= values > own
+        optimal[:, option] = ~(as_good & better).any(axis=1)
     return draws, optimal.mean(axis=0), float((optimal == answer).all(axis=1).mean())
 
 

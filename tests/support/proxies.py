@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Callable
 
 
 class Proxy:
@@ -24,6 +25,7 @@ class Proxy:
         connections: how many there have been.
         closed: how many of them are no more.
         answers_lost: how often ``lose_answer_to`` has done so.
+        loses: asked with whatever somebody says, and whether that is the server: if so, it is lost, with the connection.
     """
 
     def __init__(self, port: int) -> None:
@@ -36,6 +38,7 @@ class Proxy:
         self.connections = 0
         self.closed = 0
         self.answers_lost = 0
+        self.loses: Callable[[bytes, bool], bool] = lambda said, by_server: False
         self._last_words: bytes | None = None
         self._then_swallow = False
         self._lock = threading.Lock()
@@ -75,7 +78,7 @@ class Proxy:
         """The next client that says these words is heard by the server, and cut off before it gets the answer.
 
         Args:
-            words: such as ``b"COMMIT"``.
+            words: such as ``b"COMMIT\\0"``; without the zero it would be READ COMMITTED, too.
             swallow: the answer just never comes, instead of the connection being cut.
         """
         self._last_words, self._then_swallow = words, swallow
@@ -123,6 +126,9 @@ class Proxy:
                     return
                 if self.delay:
                     time.sleep(self.delay)
+                if self.loses(said, end is server):
+                    _reset(client)
+                    return
                 if end is server:
                     client.sendall(said)
                     answered = True

@@ -101,9 +101,10 @@ class PostgresServer:
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(binaries() / program), *arguments]
-        # Not captured: the server would inherit the pipe, and nobody could tell when pg_ctl is finished.
+        # Not captured: the server would inherit the pipe, and nobody could tell when pg_ctl is finished. In a session of its own,
+        # so that Ctrl-C does not reach it.
         with (self.folder / f"{program}.out").open("w") if not self._user else open(os.devnull, "w") as out:
-            subprocess.run(command, stdout=out, stderr=out, cwd="/", check=True, timeout=60, **self._user)
+            subprocess.run(command, stdout=out, stderr=out, cwd="/", check=True, timeout=60, start_new_session=True, **self._user)
 
 
 def free_port() -> int:

@@ -69,3 +69,8 @@ def test_hypervolume_of_one_point_is_a_box(n_objectives):
 def test_bad_input_is_shown(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_points_without_objectives_are_refused():
+    with pytest.raises(pp.InvalidInput, match=r"points has shape \(1, 0\); expected at least one objective"):
+        pp.hypervolume([[]])

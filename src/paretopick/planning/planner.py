@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_integer, check_real, check_rng
+from paretopick._words import short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
 from paretopick.planning.pilots import Pilot
@@ -293,7 +294,7 @@ def _several(policies: Any) -> list[PolicyChoice]:
     """The policies to compare."""
     if isinstance(policies, str | Mapping | PolicyChoice) or not isinstance(policies, Iterable):
         raise InvalidInput(
-            f'policies={policies!r} is not a list of policies; write for instance ["uniform", ("apt", {{"batch": 8}})].'
+            f'policies={short(policies)} is not a list of policies; write for instance ["uniform", ("apt", {{"batch": 8}})].'
         )
     choices = [check_policy(policy) for policy in policies]
     if not choices:
@@ -307,7 +308,7 @@ def _pilot(given: Any) -> Pilot:
     if isinstance(given, Bandit):
         return Pilot.guess(given)
     if not isinstance(given, Pilot):
-        raise InvalidInput(f"pilot={given!r} is no pilot; pass a Bandit, a Study, or Pilot.of_table(FILE, metrics).")
+        raise InvalidInput(f"pilot={short(given)} is no pilot; pass a Bandit, a Study, or Pilot.of_table(FILE, metrics).")
     return given
 
 

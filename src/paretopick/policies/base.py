@@ -143,7 +143,7 @@ class Policy(ABC):
         due = self._due
         if limit is not None:
             before = np.cumsum(due) - due
-            due = np.clip(check_integer(limit, "limit", minimum=0) - before, 0, due)
+            due = np.clip(min(check_integer(limit, "limit", minimum=0), LARGEST_BUDGET) - before, 0, due)
         return np.repeat(np.arange(self.n_arms), due)
 
     def tell(self, arms: ArrayLike, values: ArrayLike, *, sums: FloatArray | None = None) -> None:

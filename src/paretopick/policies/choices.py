@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, get_args
 
 from paretopick._arrays import check_choice
 from paretopick._texts import split_at_commas, value_of
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 from paretopick.policies.ape import ape_fb, ape_fb_adapt
 from paretopick.policies.apt import apt
@@ -141,12 +142,12 @@ def check_policy(given: Any) -> PolicyChoice:
         return _from_text(given)
     if isinstance(given, Mapping):
         if "name" not in given:
-            raise InvalidInput(f"policy={given!r} has no 'name'; write for instance {{'name': 'apt', 'batch': 8}}.")
+            raise InvalidInput(f"policy={short(given)} has no 'name'; write for instance {{'name': 'apt', 'batch': 8}}.")
         return PolicyChoice(given["name"], {option: value for option, value in given.items() if option != "name"})
     if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], Mapping):
         return PolicyChoice(*given)
     raise InvalidInput(
-        f'policy={given!r} is neither a name nor a name with options; write for instance "apt" or ("apt", {{"batch": 8}}); '
+        f'policy={short(given)} is neither a name nor a name with options; write for instance "apt" or ("apt", {{"batch": 8}}); '
         "simulate and plan take several in a list."
     )
 
@@ -181,12 +182,12 @@ def _from_text(text: str) -> PolicyChoice:
     """``name:option=value,option=value`` taken apart."""
     name, _, tail = (part.strip() for part in text.partition(":"))
     if "," in name:
-        raise InvalidInput(f"policy={text!r} names several; give them one by one.")
+        raise InvalidInput(f"policy={short(text)} names several; give them one by one.")
     options = {}
     for pair in split_at_commas([tail]):
         option, equals, given = pair.partition("=")
         if not equals:
-            raise InvalidInput(f"{pair!r} in policy={text!r} is not OPTION=VALUE; write for instance apt:batch=8.")
+            raise InvalidInput(f"{short(pair)} in policy={short(text)} is not OPTION=VALUE; write for instance apt:batch=8.")
         options[option.strip()] = value_of(given)
     return PolicyChoice(name, options)
 

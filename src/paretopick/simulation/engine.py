@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from paretopick._arrays import IntArray, check_choice, check_integer, check_workers
 from paretopick._texts import number_of
+from paretopick._words import short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import PolicyGiven
@@ -148,7 +149,7 @@ def simulate(
     if workers is not None:
         check_workers(workers)
     if executor is not None and not isinstance(executor, Executor):
-        raise InvalidInput(f"executor={executor!r} is not a concurrent.futures.Executor.")
+        raise InvalidInput(f"executor={short(executor)} is not a concurrent.futures.Executor.")
     check_choice(engine, ("auto", "compiled", "reference"), "engine")
     engines = [_engine(task, engine) for task in tasks]
     seed = _seed(rng)
@@ -203,12 +204,12 @@ class _Goal:
                 self._precision = math.nan
             if kind != "until" or not 0 < self._precision < math.inf:
                 raise InvalidInput(
-                    f'runs={runs!r} is neither a number of runs nor a precision, such as "until:0.1" or "until:10%".'
+                    f'runs={short(runs)} is neither a number of runs nor a precision, such as "until:0.1" or "until:10%".'
                 )
             self.most = MAX_RUNS if max_runs is None else check_integer(max_runs, "max_runs", minimum=1, maximum=MOST_RUNS)
         else:
             if max_runs is not None:
-                raise InvalidInput(f'max_runs={max_runs!r} goes with runs="until:...", and runs={runs!r} is a number.')
+                raise InvalidInput(f'max_runs={short(max_runs)} goes with runs="until:...", and runs={short(runs)} is a number.')
             self.most = check_integer(runs, "runs", minimum=1, maximum=MOST_RUNS)
 
     def expected(self, curve: ErrorCurve) -> int:
@@ -256,7 +257,7 @@ def _seed(rng: Seed) -> tuple[int, ...]:
     try:
         sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
     except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"rng={rng!r} is not a seed ({problem}); pass an int, SeedSequence or Generator.") from None
+        raise InvalidInput(f"rng={short(rng)} is not a seed ({problem}); pass an int, SeedSequence or Generator.") from None
     try:
         entropy = operator.index(sequence.entropy)  # type: ignore[arg-type]
     except TypeError:

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import FloatArray, IntArray, check_flag, check_integer, frozen
+from paretopick._arrays import (
+    LARGEST_BUDGET,
+    FloatArray,
+    IntArray,
+    check_flag,
+    check_integer,
+    check_numbers,
+    check_sequence,
+    frozen,
+)
+from paretopick._words import short
 from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, policies_with
@@ -124,13 +134,13 @@ def check_scale(scale: ArrayLike | None, n_objectives: int) -> FloatArray | None
     if scale is None:
         return None
     try:
-        widths = np.array(scale, dtype=np.float64)
-    except (TypeError, ValueError):
+        widths = check_numbers(scale, "scale")
+    except InvalidInput:
         widths = np.empty(0)
     least = widths >= 0 if widths.ndim else widths > 0
     if widths.shape not in ((), (n_objectives,)) or not (np.isfinite(widths) & least).all():
         raise InvalidInput(
-            f"scale={scale!r} must be one positive number, or {n_objectives}, one per objective: what each is divided by, "
+            f"scale={short(scale)} must be one positive number, or {n_objectives}, one per objective: what each is divided by, "
             "or 0 where it is without noise."
         )
     return frozen(np.broadcast_to(widths, (n_objectives,)).copy())
@@ -153,16 +163,17 @@ def check_exact(player: Policy, scale: FloatArray | None) -> None:
 def check_budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ...]:
     """Returns the budgets, by default the bandit's own; refuses none at all and one named twice."""
     if not isinstance(bandit, Bandit):
-        raise InvalidInput(f"bandit={bandit!r} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
+        raise InvalidInput(f"bandit={short(bandit)} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
     if given is None:
         if bandit.budget is None:
             raise InvalidInput("budgets= is missing, and this bandit has no budget of its own; say budgets=[500, 1000].")
         given = bandit.budget
     if isinstance(given, str | bytes):
-        raise InvalidInput(f"budgets={given!r} is a text; write for instance budgets=[500, 1000].")
+        raise InvalidInput(f"budgets={short(given)} is a text; write for instance budgets=[500, 1000].")
     one = isinstance(given, np.ndarray) and given.ndim == 0
-    several = given if isinstance(given, Iterable) and not one else (given,)
-    T = tuple(check_integer(budget, "budgets", minimum=0) for budget in several)
+    is_list = isinstance(given, Iterable) and not one
+    several = check_sequence(given, "budgets", "is not a list; write for instance budgets=[500, 1000]") if is_list else (given,)
+    T = tuple(check_integer(budget, "budgets", minimum=0, maximum=LARGEST_BUDGET) for budget in several)
     if not T or len(set(T)) != len(T):
         raise InvalidInput(f"budgets={list(T)} must name at least one budget, and none twice.")
     return T

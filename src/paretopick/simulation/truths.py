@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import BoolArray, FloatArray, frozen
+from paretopick._arrays import BoolArray, FloatArray, check_numbers, frozen
 from paretopick.bandits import Bandit, Resampled
 from paretopick.errors import InvalidInput
 from paretopick.theory.dominance import optimal_rows
@@ -60,8 +60,8 @@ def check_truths(truths: ArrayLike | None, bandit: Bandit) -> Truths | None:
     if isinstance(truths, np.ma.MaskedArray):
         raise InvalidInput(f"truths is a masked array; fill the masked entries first, and give {expected}.")
     try:
-        means = np.array(truths, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as problem:
+        means = check_numbers(truths, "truths")
+    except InvalidInput as problem:
         raise InvalidInput(f"truths cannot be read as numbers ({problem}); give an array {expected}.") from None
     if means.shape[1:] != bandit.means.shape or len(means) == 0:
         raise InvalidInput(f"truths has shape {means.shape}; expected {expected}.")

@@ -58,10 +58,6 @@ class Database(ABC):
         """Connects to nothing yet."""
 
     @abstractmethod
-    def now(self, connection: sql.Connection) -> float:
-        """Returns the seconds since 1970 by a clock that all who use the database share."""
-
-    @abstractmethod
     def lock_layout(self, connection: sql.Connection) -> None:
         """Waits until nobody else is changing the tables themselves; that may then take as long as it takes."""
 
@@ -97,16 +93,22 @@ class Database(ABC):
                 yield connection
                 committing = options is self._for_writing
         except (sql.exc.DBAPIError, sql.exc.TimeoutError, sqlite3.Error) as problem:
-            said = self._said(problem)
-            if committing and getattr(problem, "connection_invalidated", False):
-                error: type[StorageFailed] = OutcomeUnknown
-                remedy = "whether the change was stored is not known: it is there as a whole, or not at all"
-            else:
-                error = Taken if isinstance(problem, sql.exc.IntegrityError) else StorageFailed
-                remedy = self._remedy(getattr(problem, "orig", None) or problem)
-            # Whatever would show a secret in a traceback is left out of it.
-            cause = problem if self._address.without_secrets(str(problem)) == str(problem) else None
-            raise error(f"the database {self.shown} cannot be used: {said}; {remedy}.") from cause
+            failure = self.failure(problem, committing=committing)
+            raise failure from failure.__cause__
+
+    def failure(self, problem: Exception, *, committing: bool) -> StorageFailed:
+        """Returns what to raise for a problem of the database; in a commit, nobody may know whether the change was stored."""
+        said = self._said(problem)
+        if committing and getattr(problem, "connection_invalidated", False):
+            error: type[StorageFailed] = OutcomeUnknown
+            remedy = "whether the change was stored is not known: it is there as a whole, or not at all"
+        else:
+            error = Taken if isinstance(problem, sql.exc.IntegrityError) else StorageFailed
+            remedy = self._remedy(getattr(problem, "orig", None) or problem)
+        failure = error(f"the database {self.shown} cannot be used: {said}; {remedy}.")
+        if self._address.without_secrets(str(problem)) == str(problem):  # what would show a secret is left out of tracebacks
+            failure.__cause__ = problem
+        return failure
 
     def _said(self, problem: BaseException) -> str:
         """What the database said, in one line."""
@@ -154,10 +156,6 @@ class SQLite(Database):
         sql.event.listen(engine, "connect", lambda connection, _: prepare(connection, path))
         sql.event.listen(engine, "begin", lambda connection: _begin(connection, path))
         return engine
-
-    def now(self, connection: sql.Connection) -> float:
-        """Returns the time of this machine, where the file is."""
-        return time.time()
 
     def lock_layout(self, connection: sql.Connection) -> None:
         """Whoever writes has the file to himself already."""
@@ -216,19 +214,12 @@ class PostgreSQL(Database):
         sql.event.listen(engine, "checkout", check_out)
         return engine
 
-    def now(self, connection: sql.Connection) -> float:
-        """Returns the time of the server, since the clocks of workers may differ."""
-        return float(connection.execute(_CLOCK).scalar_one())
-
     def lock_layout(self, connection: sql.Connection) -> None:
         """Waits for a lock that all of us take before they change tables."""
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7066, 1)")  # any two numbers, the same for everybody
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         driver: Any = connection.connection.driver_connection
         driver.patience = None
-
-
-_CLOCK = sql.select(sql.extract("epoch", sql.func.clock_timestamp()))
 
 
 def open_database(address: str | os.PathLike[str], *, new: bool = True, shared: bool = True) -> Database:

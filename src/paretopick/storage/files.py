@@ -62,12 +62,12 @@ def wait_for_lock(act: Callable[[], T], path: str, patience: float) -> T:
                 pids = " ".join(str(holder.pid) for holder in stopped)
                 them = joined(list(map(str, stopped)))
                 raise StorageFailed(
-                    f"{path} is locked by {them}, which is stopped, so nobody can write; let it go on with: kill -CONT {pids}"
+                    f"the database is locked: {them} holds {path} and is stopped; let it go on with: kill -CONT {pids}"
                 ) from None
             if time.monotonic() - start >= patience:
                 who = joined(list(map(str, holders))) or "somebody else"
                 raise StorageFailed(
-                    f"{path} has been locked by {who} for {patience:g} s; nothing was written, so simply try again."
+                    f"the database is locked: {who} has held {path} for {patience:g} s; nothing was written, so simply try again."
                 ) from None
 
 

@@ -22,6 +22,9 @@ BadSetting = psycopg.ProgrammingError
 CONNECTING = 10.0
 """Seconds for a server to accept a connection; one of several addresses of a server may be dead."""
 
+KEEPALIVES = {"idle": 10, "interval": 10, "count": 3}
+"""When a line on which nothing is said is tried, in seconds, how often again, and how many silent tries make it dead."""
+
 
 class NoAnswer(psycopg.OperationalError):
     """The server has said nothing for too long."""
@@ -76,9 +79,7 @@ def timeouts(patience: float) -> dict[str, Any]:
     return {
         "connect_timeout": max(2, int(min(CONNECTING, patience))),
         "keepalives": 1,
-        "keepalives_idle": 10,
-        "keepalives_interval": 10,
-        "keepalives_count": 3,
+        **{f"keepalives_{name}": value for name, value in KEEPALIVES.items()},
         "tcp_user_timeout": int(1000 * patience),
     }
 
@@ -127,14 +128,19 @@ def connect(patience: float, settings: dict[str, Any]) -> PatientConnection:
 
 
 def _limit(connection: PatientConnection, patience: float) -> None:
-    """The server gives up a little earlier than we do, since it knows why: a row that is locked, a question that takes long."""
+    """The server gives up a little earlier than we do, since it knows why: a row that is locked, a question that takes long.
+
+    It looks for dead lines, too, as we do: somebody who vanished in the middle of a question would keep a study locked for hours.
+    """
     limits = {
-        "lock_timeout": 0.8 * patience,
-        "statement_timeout": 0.9 * patience,
-        "idle_in_transaction_session_timeout": patience,
+        "lock_timeout": int(800 * patience),
+        "statement_timeout": int(900 * patience),
+        "idle_in_transaction_session_timeout": int(1000 * patience),
+        "tcp_user_timeout": int(1000 * patience),
+        **{f"tcp_keepalives_{name}": value for name, value in KEEPALIVES.items()},
     }
     connection.autocommit = True
-    connection.execute("; ".join(f"SET {name} = {int(1000 * seconds)}" for name, seconds in limits.items()))
+    connection.execute("; ".join(f"SET {name} = {value}" for name, value in limits.items()))
     connection.autocommit = False
 
 

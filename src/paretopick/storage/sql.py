@@ -18,6 +18,7 @@ import sqlalchemy as sql
 
 from paretopick.errors import LogDamaged, OutcomeUnknown
 from paretopick.events import Checkpoint, Event, Lease, Outstanding, Place
+from paretopick.storage import queries
 from paretopick.storage.chain import FIELDS, first_link, links, next_link
 from paretopick.storage.contract import PAGE, StoredStudy, broken, check_study, gone, went_back
 from paretopick.storage.dialects import Database, Taken, open_database
@@ -26,76 +27,6 @@ from paretopick.storage.statements import Rows, Statement, run
 
 BACKWARDS = 1.0
 """Seconds by which a clock may go back without anybody minding."""
-
-# Statements are put together once: SQLAlchemy takes longer for that than a database for carrying them out.
-_STUDY = sql.bindparam("study", type_=sql.Integer)
-_NUMBER = sql.bindparam("a_number", type_=sql.Integer)
-_WORKER = sql.bindparam("a_worker", type_=sql.Text)
-_NOW = sql.bindparam("now", type_=sql.Double)
-_MOST = sql.bindparam("most", type_=sql.Integer)
-
-_COUNTERS = sql.select(studies.c.n_events, studies.c.head, studies.c.next_number, studies.c.clock).where(
-    studies.c.id == _STUDY, studies.c.token == sql.bindparam("token", type_=sql.Text)
-)
-_COUNTERS_LOCKED = _COUNTERS.with_for_update()
-_SET_COUNTERS = (
-    sql.update(studies)
-    .where(studies.c.id == _STUDY)
-    .values(
-        n_events=sql.bindparam("n", type_=sql.Integer),
-        head=sql.bindparam("last", type_=sql.Text),
-        next_number=sql.bindparam("next", type_=sql.Integer),
-        clock=_NOW,
-    )
-)
-_CLOCK = sql.select(sql.extract("epoch", sql.func.clock_timestamp()).cast(sql.Double))
-
-_LINKED = sql.select(*(events.c[field] for field in FIELDS), events.c.hash).where(events.c.study_id == _STUDY)
-_AFTER = _LINKED.where(events.c.position > sql.bindparam("after", type_=sql.Integer)).order_by(events.c.position).limit(_MOST)
-_HISTORY = _LINKED.where(events.c.number == _NUMBER).order_by(events.c.position)
-_REQUESTED = _LINKED.where(events.c.number.is_(None), events.c.request == sql.bindparam("a_request", type_=sql.Text)).order_by(
-    events.c.position
-)
-_ALIKE = _LINKED.where(events.c.digest == sql.bindparam("a_digest", type_=sql.Text)).order_by(events.c.position)
-_HASH = sql.select(events.c.hash).where(
-    events.c.study_id == _STUDY, events.c.position == sql.bindparam("at_position", type_=sql.Integer)
-)
-_INSERT_EVENTS = sql.insert(events)
-
-_LEASES = sql.select(*(leases.c[field] for field in Lease._fields)).where(leases.c.study_id == _STUDY).order_by(leases.c.number)
-_LEASES_OF = _LEASES.where(leases.c.worker == _WORKER)
-_LEASE = _LEASES.where(leases.c.number == _NUMBER)
-_WAITED_FOR = leases.c.withdrawn == sql.false()
-_MINE = _LEASES_OF.where(_WAITED_FOR).limit(_MOST)
-_OVER = (
-    _LEASES.where(_WAITED_FOR, leases.c.worker != _WORKER, leases.c.expires <= _NOW)
-    .order_by(None)
-    .order_by(leases.c.expires, leases.c.number)
-    .limit(_MOST)
-)
-_BY_ARM = sql.select(leases.c.arm, sql.func.count()).where(leases.c.study_id == _STUDY, _WAITED_FOR).group_by(leases.c.arm)
-_NEWEST = (
-    sql.select(leases.c.number)
-    .where(leases.c.study_id == _STUDY, _WAITED_FOR, leases.c.arm == sql.bindparam("an_arm", type_=sql.Integer))
-    .order_by(leases.c.number.desc())
-    .limit(_MOST)
-)
-_INSERT_LEASES = sql.insert(leases)
-_THIS_LEASE = (leases.c.study_id == _STUDY, leases.c.number == _NUMBER)
-_DROP_LEASE = sql.delete(leases).where(*_THIS_LEASE)
-_CHANGE_LEASE = {
-    field: sql.update(leases).where(*_THIS_LEASE).values({field: sql.bindparam("changed", type_=leases.c[field].type)})
-    for field in ("worker", "expires", "withdrawn")
-}
-_SHIFT_LEASES = (
-    sql.update(leases).where(leases.c.study_id == _STUDY).values(expires=leases.c.expires - sql.bindparam("by", type_=sql.Double))
-)
-
-_CHECKPOINT = sql.select(checkpoints.c.position, checkpoints.c.head, checkpoints.c.state, checkpoints.c.hash).where(
-    checkpoints.c.study_id == _STUDY
-)
-_DROP_CHECKPOINT = sql.delete(checkpoints).where(checkpoints.c.study_id == _STUDY)
-_INSERT_CHECKPOINT = sql.insert(checkpoints)
 
 
 class SQLStorage:
@@ -191,11 +122,11 @@ class SQLTransaction:
         """A position, and what is stored after it."""
         self.appended: list[Event] = []
         """Events that this transaction has added so far."""
-        wanted = [Statement(_COUNTERS_LOCKED if locked else _COUNTERS, self._key | {"token": study.token})]
+        wanted = [Statement(queries.COUNTERS_LOCKED if locked else queries.COUNTERS, self._key | {"token": study.token})]
         if connection.dialect.name == "postgresql":
-            wanted.append(Statement(_CLOCK, {}))  # the clocks of workers may differ
+            wanted.append(Statement(queries.CLOCK, {}))  # the clocks of workers may differ
         if after is not None:
-            wanted.append(Statement(_AFTER, self._key | {"after": after, "most": PAGE}))
+            wanted.append(Statement(queries.AFTER, self._key | {"after": after, "most": PAGE}))
         counters, *rest = run(connection, wanted)
         if not counters:
             raise gone(study)
@@ -211,7 +142,7 @@ class SQLTransaction:
     def _clock_went_back(self, locked: bool) -> None:
         """Whatever is out keeps the time that it had left when the clock was last looked at."""
         if locked:
-            self._pending.append(Statement(_SHIFT_LEASES, self._key | {"by": self._clock - self.now}))
+            self._pending.append(Statement(queries.SHIFT_LEASES, self._key | {"by": self._clock - self.now}))
         else:
             self.now = self._clock
 
@@ -223,7 +154,7 @@ class SQLTransaction:
     def _rows_after(self, after: int, most: int) -> Rows:
         if self._fetched is not None and (self._fetched[0], most) == (after, PAGE) and not self.appended:
             return self._fetched[1]
-        return self._ask(Statement(_AFTER, self._key | {"after": after, "most": most}))
+        return self._ask(Statement(queries.AFTER, self._key | {"after": after, "most": most}))
 
     @property
     def start(self) -> Place:
@@ -261,15 +192,15 @@ class SQLTransaction:
 
     def history(self, number: int) -> list[Event]:
         """Returns the events of one measurement."""
-        return self._read(self._ask(Statement(_HISTORY, self._key | {"a_number": number})))
+        return self._read(self._ask(Statement(queries.HISTORY, self._key | {"a_number": number})))
 
     def requested(self, request: str) -> list[Event]:
         """Returns the events of one request that are not about a measurement."""
-        return self._read(self._ask(Statement(_REQUESTED, self._key | {"a_request": request})))
+        return self._read(self._ask(Statement(queries.REQUESTED, self._key | {"a_request": request})))
 
     def alike(self, digests: Collection[str]) -> list[Event]:
         """Returns the events that have one of some digests."""
-        found = self._ask_all([Statement(_ALIKE, self._key | {"a_digest": digest}) for digest in digests])
+        found = self._ask_all([Statement(queries.ALIKE, self._key | {"a_digest": digest}) for digest in digests])
         return self._read([row for rows in found for row in rows])
 
     def append(self, new: Iterable[Event]) -> None:
@@ -283,7 +214,7 @@ class SQLTransaction:
             rows.append(self._belonging(dict(zip(FIELDS, row, strict=True)) | {"hash": self._head}))
             self.appended.append(added)
         if rows:
-            self._pending.append(Statement(_INSERT_EVENTS, rows))
+            self._pending.append(Statement(queries.INSERT_EVENTS, rows))
 
     def new_numbers(self, n: int) -> range:
         """Returns numbers for new measurements, which nobody else gets."""
@@ -293,28 +224,28 @@ class SQLTransaction:
     def leases(self, worker: str | None = None) -> list[Lease]:
         """Returns what is out, with everybody or with one worker, by number."""
         if worker is None:
-            return read_leases(self._ask(Statement(_LEASES, self._key)))
-        return read_leases(self._ask(Statement(_LEASES_OF, self._key | {"a_worker": worker})))
+            return read_leases(self._ask(Statement(queries.LEASES, self._key)))
+        return read_leases(self._ask(Statement(queries.LEASES_OF, self._key | {"a_worker": worker})))
 
     def lease(self, number: int) -> Lease | None:
         """Returns one that is out."""
-        found = read_leases(self._ask(Statement(_LEASE, self._key | {"a_number": number})))
+        found = read_leases(self._ask(Statement(queries.LEASE, self._key | {"a_number": number})))
         return found[0] if found else None
 
     def outstanding(self, worker: str, n: int) -> Outstanding:
         """Returns what is out and not withdrawn, as far as somebody who asks for more has to know."""
         values = self._key | {"a_worker": worker, "most": n, "now": self.now}
-        mine, over, by_arm = self._ask_all([Statement(text, values) for text in (_MINE, _OVER, _BY_ARM)])
+        mine, over, by_arm = self._ask_all([Statement(text, values) for text in (queries.MINE, queries.OVER, queries.BY_ARM)])
         return Outstanding(read_leases(mine), read_leases(over), dict(by_arm))
 
     def newest(self, arm: int, n: int) -> list[int]:
         """Returns the numbers of the last of an option that are out."""
-        return [number for (number,) in self._ask(Statement(_NEWEST, self._key | {"an_arm": arm, "most": n}))]
+        return [number for (number,) in self._ask(Statement(queries.NEWEST, self._key | {"an_arm": arm, "most": n}))]
 
     def hand_out(self, new: Iterable[Lease]) -> None:
         """Keeps leases on new numbers."""
         if rows := [self._belonging(lease._asdict()) for lease in new]:
-            self._pending.append(Statement(_INSERT_LEASES, rows))
+            self._pending.append(Statement(queries.INSERT_LEASES, rows))
 
     def change_leases(self, numbers: Iterable[int], **fields: Any) -> None:
         """Gives leases another worker, end or state."""
@@ -322,22 +253,22 @@ class SQLTransaction:
         for field, value in fields.items():
             if numbers:
                 rows = [self._key | {"a_number": number, "changed": value} for number in numbers]
-                self._pending.append(Statement(_CHANGE_LEASE[field], rows))
+                self._pending.append(Statement(queries.CHANGE_LEASE[field], rows))
 
     def drop_leases(self, numbers: Iterable[int]) -> None:
         """Forgets leases."""
         if rows := [self._key | {"a_number": number} for number in numbers]:
-            self._pending.append(Statement(_DROP_LEASE, rows))
+            self._pending.append(Statement(queries.DROP_LEASE, rows))
 
     def checkpoint(self) -> Checkpoint | None:
         """Returns the state that was kept last, None if there is none that fits the log."""
-        found = self._ask(Statement(_CHECKPOINT, self._key))
+        found = self._ask(Statement(queries.CHECKPOINT, self._key))
         if not found:
             return None
         position, head, state, digest = found[0]
         if digest != next_link(head, [position, state]):
             return None
-        there = self._ask(Statement(_HASH, self._key | {"at_position": position}))
+        there = self._ask(Statement(queries.HASH, self._key | {"at_position": position}))
         if there != [(head,)]:
             return None
         return Checkpoint(Place(position, head), json.loads(state))
@@ -346,14 +277,19 @@ class SQLTransaction:
         """Keeps the state that follows from the events up to a place, instead of an older one."""
         (position, head), state = checkpoint.place, json.dumps(checkpoint.state)
         row = {"position": position, "head": head, "state": state, "hash": next_link(head, [position, state])}
-        self._pending += [Statement(_DROP_CHECKPOINT, self._key), Statement(_INSERT_CHECKPOINT, self._belonging(row))]
+        self._pending.append(Statement(queries.DROP_CHECKPOINT, self._key))
+        self._pending.append(Statement(queries.INSERT_CHECKPOINT, self._belonging(row)))
 
     def commit(self) -> None:
         """Stores all that was written; afterwards nothing can be read or written here."""
         if self._pending or self.n_events != self._stored[0] or self.next_number != self._stored[1]:
             counters = {"n": self.n_events, "last": self._head, "next": self.next_number, "now": self.now}
-            self._pending.append(Statement(_SET_COUNTERS, self._key | counters))
-        _commit(self._database, self._connection, self._pending)
+            self._pending.append(Statement(queries.SET_COUNTERS, self._key | counters))
+        try:
+            run(self._connection, self._pending, commit=True)
+        except sql.exc.DBAPIError as problem:
+            failure = self._database.failure(problem, committing=True)
+            raise failure from failure.__cause__
 
     def _ask(self, statement: Statement) -> Rows:
         return self._ask_all([statement])[0]
@@ -368,19 +304,6 @@ class SQLTransaction:
 
     def _read(self, rows: Rows) -> list[Event]:
         return [read_event(self._study, row) for row in rows]
-
-
-def _commit(database: Database, connection: sql.Connection, pending: Sequence[Statement] = ()) -> None:
-    """Stores what a transaction has done, with what is left to be done."""
-    try:
-        run(connection, pending, commit=True)
-    except sql.exc.DBAPIError as problem:
-        if problem.connection_invalidated:
-            raise OutcomeUnknown(
-                f"the database {database.shown} did not answer when a change was to be stored, so nobody knows whether it was; "
-                "it is there as a whole, or not at all."
-            ) from problem
-        raise
 
 
 def delete_rows(connection: sql.Connection, study: int) -> None:

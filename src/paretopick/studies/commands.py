@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -13,14 +12,15 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from paretopick._arrays import check_real
-from paretopick._texts import number_of
 from paretopick._words import cut
 from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.storage.addresses import PASSWORD_FILE
-from paretopick.studies.shell import OPTION, PLACEHOLDER, SETTING, SHELL, ShellCode, check_nested, variables
+from paretopick.studies.readings import readings
+from paretopick.studies.shell import OPTION, SETTING, SHELL, ShellCode, check_nested, variables
+from paretopick.studies.shell_syntax import PLACEHOLDER
 from paretopick.studies.study import Measurement
 from paretopick.studies.supervisors import MARK, SUPERVISOR
 
@@ -211,74 +211,6 @@ class Command:
                 raise InvalidInput(
                     f"there is no program {program!r} that could be run; check its path, and chmod +x it if it is yours."
                 )
-
-
-def readings(output: str, metrics: Sequence[str], *, beside: str = "") -> dict[str, float]:
-    r"""Returns the values of the metrics that a command printed; raises ``MeasuringFailed`` with what is wrong in one line.
-
-    Args:
-        output: what it printed.
-        metrics: that must be there.
-        beside: what it printed to standard error, for the message if there is nothing else.
-
-    >>> readings("warming up\nseconds=0.25\nbytes = 1200", ["seconds", "bytes"])
-    {'seconds': 0.25, 'bytes': 1200.0}
-    >>> readings('{"bytes": 1200, "seconds": 0.25, "host": "x"}', ["seconds", "bytes"])
-    {'seconds': 0.25, 'bytes': 1200.0}
-    """
-    pairs = _json_pairs(output)
-    if pairs is None:
-        split = (line.partition("=") for line in output.splitlines() if "=" in line)
-        pairs = [(name.strip(), value.strip()) for name, _, value in split]
-    found: dict[str, float] = {}
-    for name, value in pairs:
-        if name in metrics:
-            if name in found:
-                raise MeasuringFailed(f"it printed {name!r} twice, {found[name]:g} and {value}; which one counts?")
-            found[name] = _number(name, value)
-    for name in metrics:
-        if name not in found:
-            said, aside = (" ".join(text.split()) for text in (output, beside))
-            shown = f"it printed: {cut(said, 100)!r}" if said else "it printed nothing"
-            if aside and not said:
-                shown += f" to standard output, and to standard error: {cut(aside, 100)!r}"
-            raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...")
-    return {name: found[name] for name in metrics}
-
-
-def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
-    """The names and values of the one JSON object in an output, alone or in a line of its own, repeated names included."""
-    found = []
-    for text in (output, *output.splitlines()):
-        if text.strip().startswith("{"):
-            try:
-                pairs = json.loads(text, object_pairs_hook=_Pairs)
-            except (ValueError, RecursionError):
-                continue
-            found.append(list(pairs))
-            if text is output:
-                break
-    if len(found) > 1:
-        raise MeasuringFailed(f"it printed {len(found)} JSON objects; print one")
-    return found[0] if found else None
-
-
-class _Pairs(list[Any]):
-    """An object of JSON as its pairs, so that a name that is there twice is seen."""
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        if isinstance(value, _Pairs | list | Mapping) or value is None:
-            raise ValueError
-        number = number_of(value) if isinstance(value, str) else float(value)
-    except (ValueError, OverflowError):
-        comma = isinstance(value, str) and re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value)
-        remedy = "write decimals with a dot" if comma else "print one metric in a line"
-        raise MeasuringFailed(f"it printed {name}={cut(str(value), 60)}, which is not a number; {remedy}") from None
-    if not abs(number) < float("inf"):
-        raise MeasuringFailed(f"it printed {name}={number}, which is not a finite number")
-    return number
 
 
 def _signal(number: int) -> str:

@@ -71,14 +71,24 @@ class Definition:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Definition:
-        """Returns the definition that ``to_dict`` described."""
-        scale = record["scale"]
-        widths, compared_in = (scale, "noise") if isinstance(scale, Mapping) else (None, scale)
+        """Returns the definition that ``to_dict`` described, or says what cannot be read of it."""
+        try:
+            return cls._from_dict(record)
+        except InvalidInput:
+            raise
+        except KeyError as missing:
+            raise InvalidInput(f"the stored definition has no {missing}; it is not what was stored.") from None
+        except (TypeError, ValueError, AttributeError) as problem:
+            raise InvalidInput(f"the stored definition cannot be read ({problem}); it is not what was stored.") from None
+
+    @classmethod
+    def _from_dict(cls, record: Mapping[str, Any]) -> Definition:
+        widths, compared_in = _scale(record["scale"])
         return cls(
-            options=tuple(record["options"]),
-            settings=tuple(record["settings"]),
+            options=tuple(check_name(name, "option") for name in record["options"]),
+            settings=tuple(dict(row) for row in record["settings"]),
             metrics=check_metrics(record["metrics"], exact=record.get("exact", ()), scale=widths),
-            budget=record["budget"],
+            budget=check_budget(record["budget"], minimum=1),
             choice=PolicyChoice(record["policy"], record["policy_options"]),
             compared_in=compared_in,
             command=tuple(record.get("command", ())),

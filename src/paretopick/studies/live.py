@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -21,6 +22,9 @@ CHECKPOINT_EVERY = 1000
 
 FEW_EVENTS = 2000
 """As many as may be caught up with while others wait to write."""
+
+SOON = 5.0
+"""Seconds: whoever had to wait for longer in vain is told so, instead of being made to wait as long once more."""
 
 Outcome = TypeVar("Outcome")
 
@@ -57,7 +61,8 @@ class LiveState:
     def change(self, act: Callable[[Rules], Outcome], request: str | None = None) -> Outcome:
         """Does something with the study that is stored whole or not at all, and returns what came out.
 
-        If the database does not say whether it was stored, this is found out, or raises ``OutcomeUnknown`` with the request.
+        If the database does not say whether it was stored, this is found out, or raises ``OutcomeUnknown`` with the request:
+        at once for whoever has waited for long already.
 
         Args:
             act: what is done, by the rules.
@@ -66,17 +71,18 @@ class LiveState:
         with self._turn:
             again = request is not None
             mine = secrets.token_hex(8) if request is None else check_name(request, "request")
+            start = time.monotonic()
             try:
                 return self._change(act, mine, again)
             except OutcomeUnknown as unknown:
-                try:
-                    return self._change(act, mine, again=True)
-                except (StudyGone, LogDamaged):
-                    raise
-                except StorageFailed:
-                    raise OutcomeUnknown(
-                        f"{unknown} Make the call again with request={mine!r}: it counts once.", mine
-                    ) from unknown
+                if time.monotonic() - start < SOON:
+                    try:
+                        return self._change(act, mine, again=True)
+                    except (StudyGone, LogDamaged):
+                        raise
+                    except StorageFailed:
+                        pass
+                raise OutcomeUnknown(f"{unknown} Make the call again with request={mine!r}: it counts once.", mine) from unknown
 
     def _change(self, act: Callable[[Rules], Outcome], request: str, again: bool) -> Outcome:
         while True:
@@ -137,7 +143,7 @@ class LiveState:
         if kept is not None:
             try:
                 self.state = State.from_dict(definition, kept.state)
-            except (InvalidInput, LookupError, TypeError, ValueError):
+            except (InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
                 kept = None
         if kept is None or self.state.position != kept.place.position:
             self.state = State(definition)

@@ -196,7 +196,7 @@ class Rules:
             return list((event.details or {})["numbers"])
         held = [lease.number for lease in self.transaction.leases(worker)]
         mine = [number for number in held if number in numbers] if numbers else held
-        if mine:
+        if mine or self._again:  # that there was nothing is kept, too, for whoever makes the call again
             self.transaction.drop_leases(mine)
             self._append(Event(0, "released", details={"numbers": mine}, worker=worker))
         return mine

@@ -11,18 +11,15 @@ import re
 from collections.abc import Iterable, Mapping
 
 from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.studies.shell_syntax import PLACEHOLDER, ShellReader
 
 SHELL = "/bin/sh"
-
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 
 OPTION = "PARETOPICK_OPTION"
 SETTING = "PARETOPICK_SETTING_"
 
 READS_AGAIN = re.compile(r"(?<![^\s;&|(){}`!])(eval|let|\[\[)(?!\S)")
 """Words by which a shell takes the value of a variable for code, or for arithmetic, which may contain code."""
-
-CASE = re.compile(r"(?<![^\s;&|(){}`!])case(?!\S)")
 
 WHOLE = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)")
 """What arithmetic of a shell takes; names would be looked up, and what they hold would be read as code by some shells."""
@@ -82,7 +79,7 @@ class ShellCode:
         self.used: dict[str, str] = {}
         """The placeholders that are there, with their variables."""
         self._whole: set[str] = set()
-        reader = _Reader(code)
+        reader = ShellReader(code)
         parts, end = [], 0
         for found in PLACEHOLDER.finditer(code):
             if found[1] is not None and found[1] not in names:  # braces that are not ours
@@ -104,7 +101,7 @@ class ShellCode:
             if not WHOLE.fullmatch(values[name]):
                 raise MeasuringFailed(f"{{{name}}} stands in arithmetic and is {values[name]!r}, which is not a whole number")
 
-    def _replaced(self, found: re.Match[str], reader: _Reader, names: Mapping[str, str]) -> str:
+    def _replaced(self, found: re.Match[str], reader: ShellReader, names: Mapping[str, str]) -> str:
         """What stands for a placeholder in the code, whatever its value is."""
         name = found[1]
         if name is None:
@@ -143,158 +140,3 @@ def check_nested(words: list[str], values: Mapping[str, str], names: Mapping[str
                     )
         program = word.rpartition("/")[2]
         shell = program if program in SHELLS else shell
-
-
-class _Reader:
-    """Reads code as a shell would, as far as it takes to know where quotes, comments and the like begin and end.
-
-    It follows POSIX; where shells differ, or where it would have to know more of the grammar, it is in doubt.
-    """
-
-    def __init__(self, code: str) -> None:
-        self._code = code
-        self._places: list[tuple[int, int, str]] = []
-        """From where to where it is what, the inner before the outer."""
-        self._ends_of_documents: list[tuple[str, bool]] = []
-        self.doubt = ""
-        self._commands(0, "")
-
-    def place(self, position: int) -> str:
-        """Where a character stands: the innermost place that holds it, or nothing for a word of a command."""
-        for start, end, what in self._places:
-            if start <= position < end:
-                return what
-        return ""
-
-    def _note(self, start: int, end: int, what: str) -> int:
-        self._places.append((start, end, what))
-        return end
-
-    def _commands(self, start: int, closing: str) -> int:
-        """Reads commands up to a closing bracket, and returns where they end."""
-        code, i = self._code, start
-        while i < len(code):
-            if closing and code[i] == closing:
-                if CASE.search(code, start, i):
-                    self.doubt = "and case inside brackets"
-                self._note(start, i, "")
-                return i + 1
-            i = self._one(i)
-        return self._unclosed() if closing else i
-
-    def _one(self, i: int) -> int:
-        """Reads what begins at a character of a command, and returns where it ends."""
-        code = self._code
-        character = code[i]
-        if character == "\n":
-            return self._documents(i + 1)
-        if character == "#" and (i == 0 or code[i - 1] in " \t\n;&|()"):
-            return self._note(i, self._until("\n", i), "in a comment")
-        if code.startswith("<<<", i):
-            return i + 3
-        if code.startswith("<<", i):
-            return self._document(i + 2)
-        if code.startswith("((", i):
-            return self._arithmetic(i + 2)
-        if character == "(":
-            return self._commands(i + 1, ")")
-        if character == "'":
-            return self._note(i, self._until("'", i + 1) + 1, "between quotes")
-        return self._expansion(i)
-
-    def _expansion(self, i: int) -> int:
-        """What means the same in commands, between double quotes and in arithmetic."""
-        code = self._code
-        character, ahead = code[i], code[i + 1 : i + 2]
-        if character == "\\":
-            return self._note(i, i + 2, "behind a backslash")
-        if character == '"':
-            return self._quotes(i)
-        if character == "`":
-            return self._backticks(i)
-        if character != "$":
-            return i + 1
-        if ahead == "'":
-            self.doubt = self.doubt or "and $'...', which shells read differently"
-        if code.startswith("$((", i):
-            return self._arithmetic(i + 3)
-        if ahead == "(":
-            return self._commands(i + 2, ")")
-        if ahead == "{":
-            return self._parameter(i)
-        return i + 1
-
-    def _quotes(self, start: int) -> int:
-        i = start + 1
-        while i < len(self._code):
-            if self._code[i] == '"':
-                return self._note(start, i + 1, "between quotes")
-            i = self._expansion(i)
-        return self._unclosed()
-
-    def _backticks(self, start: int) -> int:
-        i = start + 1
-        while i < len(self._code):
-            if self._code[i] == "`":
-                return self._note(start, i + 1, "in backticks")
-            i += 2 if self._code[i] == "\\" else 1
-        return self._unclosed()
-
-    def _parameter(self, start: int) -> int:
-        """``${name}``, ``${name:-word}`` and the like; ``${{name}}`` is how the first is written here."""
-        ours = PLACEHOLDER.match(self._code, start + 1)
-        if ours and ours[1] is not None:
-            return self._note(start, ours.end(), "behind a $")
-        i = start + 2
-        while i < len(self._code):
-            if ours := PLACEHOLDER.match(self._code, i):
-                i = ours.end()
-                if ours[0] == "}}":
-                    return self._note(start, i, "in ${...}")
-            elif self._code[i] == "}":
-                return self._note(start, i + 1, "in ${...}")
-            else:
-                i = self._expansion(i)
-        return self._unclosed()
-
-    def _arithmetic(self, start: int) -> int:
-        """Up to the brackets that close it; a bracket alone was that of commands, which numbers do not harm either."""
-        i, depth = start, 2
-        while i < len(self._code):
-            depth += {"(": 1, ")": -1}.get(self._code[i], 0)
-            if depth == 0:
-                return self._note(start, i + 1, "in arithmetic")
-            i = self._expansion(i) if self._code[i] != "'" else self._unclosed()
-        return self._unclosed()
-
-    def _document(self, i: int) -> int:
-        """The word that ends a here-document, which begins in the next line."""
-        dash = self._code.startswith("-", i)
-        word = re.compile(r"-?[ \t]*((?:\\.|'[^']*'|\"[^\"]*\"|[^\s;&|<>()'\"\\])+)").match(self._code, i)
-        if word is None:
-            return i
-        self._ends_of_documents.append((re.sub(r"[\\'\"]", "", word[1]), dash))
-        return self._note(i, word.end(), "in a here-document")
-
-    def _documents(self, i: int) -> int:
-        """Reads the here-documents that begin in this line."""
-        for end, dash in self._ends_of_documents:
-            start = i
-            while i < len(self._code):
-                stop = self._until("\n", i)
-                line, i = self._code[i:stop], stop + 1
-                if (line.lstrip("\t") if dash else line) == end:
-                    break
-            self._note(start, min(i, len(self._code)), "in a here-document")
-        self._ends_of_documents.clear()
-        return min(i, len(self._code))
-
-    def _until(self, end: str, start: int) -> int:
-        found = self._code.find(end, start)
-        if found >= 0:
-            return found
-        return len(self._code) if end == "\n" else self._unclosed()
-
-    def _unclosed(self) -> int:
-        self.doubt = self.doubt or "and a quote or bracket that is not closed"
-        return len(self._code)

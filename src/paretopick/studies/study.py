@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import FloatArray, check_integer, check_name, check_real
+from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real
 from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
@@ -108,12 +108,12 @@ class Study:
     def open(cls, name: str, *, storage: StorageChoice = None) -> Study:
         """Returns a study that was created before, by whomever."""
         database = open_storage(storage, new=False)
-        return cls(database, database.find(name))
+        return cls(database, database.find(_sought(name)))
 
     @staticmethod
     def delete(name: str, *, storage: StorageChoice = None) -> None:
         """Removes a study and all its measurements, for ever."""
-        open_storage(storage, new=False).delete(name)
+        open_storage(storage, new=False).delete(_sought(name))
 
     @staticmethod
     def list(*, storage: StorageChoice = None) -> builtins.list[str]:
@@ -166,7 +166,7 @@ class Study:
             lease: seconds until others may have the measurement too; None for never.
             wait: seconds to wait for others, if there is nothing to do before they have told and the study is not done.
         """
-        n = check_integer(n, "n", minimum=0)
+        n = check_integer(n, "n", minimum=0, maximum=LARGEST_BUDGET)
         check_name(worker, "worker")
         until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
         pause = 0.02
@@ -431,6 +431,11 @@ def _number(value: Any) -> int:
     if isinstance(value, Measurement):
         raise InvalidInput(f"{value!r} is a measurement; pass its number, which is .number of it: {value.number}.")
     return check_integer(value, "number", minimum=1, maximum=2**31 - 1)
+
+
+def _sought(name: str) -> str:
+    """The name of a study that may be there: one that databases can look for."""
+    return name if isinstance(name, str) and name.isprintable() else check_name(name, "study")
 
 
 def _worker(name: str | None) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import BoolArray, check_arms, check_integer, check_means, check_table
+from paretopick._arrays import BoolArray, check_arms, check_integer, check_means, check_numbers, check_table
 from paretopick._words import short
 from paretopick.errors import InvalidInput
 from paretopick.theory.dominance import optimal_rows
@@ -67,11 +67,13 @@ def hypervolume(points: ArrayLike, /, *, reference: ArrayLike = 0.0) -> float:
     import moocore
 
     table = check_table(points, "points")
+    if table.shape[1] == 0:
+        raise InvalidInput(f"points has shape {table.shape}; expected at least one objective.")
     try:
-        corner = np.broadcast_to(np.asarray(reference, dtype=np.float64), table.shape[1:])
+        corner = np.broadcast_to(check_numbers(reference, "reference"), table.shape[1:])
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"reference={reference!r} does not fit; expected one number or {table.shape[1]}, one per objective."
+            f"reference={short(reference)} does not fit; expected one number or {table.shape[1]}, one per objective."
         ) from None
     corner = check_table(corner[None, :], "reference")[0]
     return float(moocore.hypervolume(table, ref=corner, maximise=True)) if len(table) else 0.0
