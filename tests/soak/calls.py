@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 
 import paretopick as pp
 from paretopick.storage import open_storage
+from paretopick.storage.backups import backup
+from paretopick.studies.checks import check_storage
 from soak.ledger import Call, Ledger
+
+BACKUP = "backup-"
+"""What the names of backups begin with."""
 
 OPTIONS = [str(i) for i in range(8)]
 
@@ -141,6 +146,16 @@ class Caller:
     def delete(self, name: str) -> None:
         """Deletes a study."""
         self._call("delete", lambda: pp.Study.delete(name, storage=self._where()), name)
+
+    def check(self) -> None:
+        """Checks the whole database while others write."""
+        self._call("check", lambda: [str(finding) for finding in check_storage(self._where()).findings if not finding.harmless])
+
+    def backup(self) -> None:
+        """Makes a backup while others write."""
+        file = self._life.folder / f"{BACKUP}{self._life.name}-{len(self.made)}.db"
+        given = {"file": file.name}
+        self._call("backup", lambda: backup(self._where(), file, overwrite=True).events, given=given)
 
     def _study(self, kind: str, name: str, given: dict[str, Any], act: Callable[[], pp.Study]) -> tuple[str, pp.Study | None]:
         opened: list[pp.Study] = []

@@ -76,10 +76,27 @@ def check_calls(calls: Sequence[Call], logs: Iterable[StudyLog], killed: Collect
     yield from _check_gone(calls, logs)
     done = operations(calls)
     senders = {key: operation for operation in done for key in keys(operation)}
+    calls_on, done_on = defaultdict(list), defaultdict(list)
+    for call in calls:
+        calls_on[call.token].append(call)
+    for operation in done:
+        done_on[operation.first.token].append(operation)
     for token, log in logs.items():
-        yield from _check_study(log, [operation for operation in done if operation.first.token == token], senders)
+        yield from _check_study(log, done_on[token], senders, holders(calls_on[token]))
         yield from _check_numbers(log, killed)
-        yield from _check_asked(log, [call for call in calls if call.token == token])
+        yield from _check_asked(log, calls_on[token])
+
+
+def holders(calls: Iterable[Call]) -> dict[int | None, set[str]]:
+    """Returns which workers were given each measurement; under None, those that may have been given any."""
+    found: dict[int | None, set[str]] = defaultdict(set)
+    for call in calls:
+        if call.kind == "ask" and call.outcome == "promised":
+            for number, *_ in call.answer:
+                found[number].add(call.worker)
+        elif call.kind == "ask" and call.outcome in UNCERTAIN:
+            found[None].add(call.worker)
+    return found
 
 
 def keys(operation: Operation) -> list[Key]:
@@ -127,6 +144,8 @@ def _check_outcomes(calls: Iterable[Call]) -> Iterator[str]:
     for call in calls:
         if call.outcome in ("error", "damaged"):
             yield f"{call} raised what it must not raise: {call.answer}"
+        if call.outcome == "promised" and call.kind == "check" and call.answer:
+            yield f"{call} found what nobody has done: {call.answer}"
         if call.outcome == "failed" and "deadlock" in str(call.answer):
             yield f"{call} waited for somebody who waited for it: {call.answer}"
         if call.outcome == "refused" and "never handed out" in call.answer:
@@ -161,7 +180,9 @@ def _check_gone(calls: Sequence[Call], logs: Mapping[str, StudyLog]) -> Iterator
             yield f"there are {count} studies named {name!r}."
 
 
-def _check_study(log: StudyLog, done: Sequence[Operation], senders: Mapping[Key, Operation]) -> Iterator[str]:
+def _check_study(
+    log: StudyLog, done: Sequence[Operation], senders: Mapping[Key, Operation], held: Mapping[int | None, set[str]]
+) -> Iterator[str]:
     """Every promise once, nothing that nobody sent, and calls as a whole or not at all."""
     stored = Counter(key for event in log.events if (key := event_key(log, event)) is not None)
     sent: dict[Key, list[Operation]] = defaultdict(list)
@@ -180,7 +201,7 @@ def _check_study(log: StudyLog, done: Sequence[Operation], senders: Mapping[Key,
     for operation in done:
         call, mine = operation.first, keys(operation)
         there = [key in stored or (key[0] == "failed" and key[1] in failed) for key in mine]
-        if operation.outcome == "promised" and not all(there) and not _was_with_others(call):
+        if operation.outcome == "promised" and not all(there) and not _was_with_others(call, held):
             lost = next(key for key, found in zip(mine, there, strict=True) if not found)
             yield f"{call} was promised, and study {log.name!r} does not have {_text(lost)}."
         if operation.outcome == "uncertain" and any(there) and not all(there):
@@ -191,9 +212,11 @@ def _check_study(log: StudyLog, done: Sequence[Operation], senders: Mapping[Key,
     yield from _check_released(log, done)
 
 
-def _was_with_others(call: Call) -> bool:
-    """Whether it says that a worker failed, which is ignored if others have the measurement by then."""
-    return call.kind == "fail" and "worker" in call.given
+def _was_with_others(call: Call, held: Mapping[int | None, set[str]]) -> bool:
+    """Whether it says that a worker failed with a measurement that others had by then, which is ignored."""
+    if call.kind != "fail" or "worker" not in call.given:
+        return False
+    return bool((held.get(call.given["number"], set()) | held.get(None, set())) - {call.worker})
 
 
 def _check_tables(log: StudyLog, done: Iterable[Operation]) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import sqlalchemy
 
@@ -10,6 +11,7 @@ import paretopick as pp
 from paretopick.storage import StoredStudy
 from paretopick.storage.schema import checkpoints
 from paretopick.storage.sql import SQLStorage
+from paretopick.studies.checks import check_storage
 from paretopick.studies.definition import Definition
 from paretopick.studies.state import State
 from soak.checker import StudyLog
@@ -19,7 +21,8 @@ from support.twin import Twin
 def read_logs(url: str) -> tuple[list[StudyLog], list[str]]:
     """Returns the logs of all studies, and what is wrong with them in themselves."""
     storage = SQLStorage(url)
-    logs, faults, compared = [], [], set()
+    logs, compared = [], set()
+    faults = [str(finding) for finding in check_storage(storage).findings if not finding.harmless]
     for name in storage.names():
         study = storage.find(name)
         try:
@@ -32,6 +35,19 @@ def read_logs(url: str) -> tuple[list[StudyLog], list[str]]:
             faults.append(f"study {name!r} cannot be read: {problem}")
     storage.close()
     return logs, faults
+
+
+def check_backups(files: Iterable[Path], logs: Iterable[StudyLog]) -> Iterator[str]:
+    """Yields what is wrong with backups that were made meanwhile: each study in them is how it once was."""
+    later = {log.token: log for log in logs}
+    for file in files:
+        storage = SQLStorage(file)
+        for name in storage.names():
+            study = storage.find(name)
+            events = _read_log(storage, study).events
+            if study.token in later and events != later[study.token].events[: len(events)]:
+                yield f"study {name!r} in {file} never was like that."
+        storage.close()
 
 
 def _read_log(storage: SQLStorage, study: StoredStudy) -> StudyLog:

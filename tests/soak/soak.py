@@ -16,11 +16,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from soak.calls import BACKUP
 from soak.checker import check_calls
 from soak.ledger import read_ledger
-from soak.logs import read_logs
+from soak.logs import check_backups, read_logs
 from soak.summary import Longest, counted, longest_calls, too_long
 from soak.trial import Plan, Trial
+
+BACKUPS = 50
+"""As many are looked at in the end."""
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -82,15 +86,18 @@ def _progress(trial: Trial) -> str:
     """One glance; lines of the ledger are calls, twice."""
     calls = sum(max(file.read_bytes().count(b"\n") - 1, 0) for file in trial.ledger.glob("*.jsonl")) // 2
     done = ", ".join(f"{count} {what}" for what, count in sorted(trial.counts.items()))
-    return f"{trial.kind}: {calls:,} calls; {done or 'nothing disturbed'}" + (
-        f"; {len(trial.faults)} FAULTS" * bool(trial.faults)
-    )
+    faults = f"; {len(trial.faults)} FAULTS" if trial.faults else ""
+    return f"{trial.kind}: {calls:,} calls; {done or 'nothing disturbed'}{faults}"
 
 
 def _outcome(trial: Trial, killed: set[str], plan: Plan, seconds: float) -> Outcome:
+    """Everything is looked at: what happened to workers, what the database holds, and what the calls say about it."""
     calls = read_ledger(trial.ledger)
-    logs, faults = read_logs(trial.url)
-    faults = [*trial.faults, *faults, *check_calls(calls, logs, killed), *too_long(calls, trial.stops, plan.patience)]
+    logs, damages = read_logs(trial.url)
+    faults = [*trial.faults, *damages]
+    faults += check_backups(sorted(trial.ledger.glob(f"{BACKUP}*.db"))[:BACKUPS], logs)
+    faults += check_calls(calls, logs, killed)
+    faults += too_long(calls, trial.stops, plan.patience + plan.margin)
     counts = {"disturbances": dict(trial.counts), **counted(calls, logs)}
     return Outcome(trial.kind, seconds, faults, counts, longest_calls(calls, trial.stops))
 

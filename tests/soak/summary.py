@@ -10,8 +10,8 @@ from typing import NamedTuple
 from soak.checker import StudyLog, event_key, keys, operations
 from soak.ledger import OUTCOMES, UNCERTAIN, Call
 
-MARGIN = 5.0
-"""Seconds that a busy machine may take for what takes no time."""
+LONG = ("check", "backup")
+"""Calls about a whole database, which may take as long as answers keep coming."""
 
 
 class Longest(NamedTuple):
@@ -95,8 +95,8 @@ def longest_calls(calls: Iterable[Call], stops: Sequence[tuple[int, float, float
     return longest
 
 
-def too_long(calls: Iterable[Call], stops: Sequence[tuple[int, float, float]], patience: float) -> Iterator[str]:
+def too_long(calls: Iterable[Call], stops: Sequence[tuple[int, float, float]], limit: float) -> Iterator[str]:
     """Yields calls that took longer than anybody has to wait."""
     for call, seconds in durations(calls, stops):
-        if seconds > patience + call.given.get("wait", 0) + MARGIN:
-            yield f"{call} took {seconds:.1f} s; nobody has to wait for longer than about {patience:g} s."
+        if call.kind not in LONG and seconds > limit + call.given.get("wait", 0):
+            yield f"{call} took {seconds:.1f} s; nobody has to wait for longer than {limit:g} s."

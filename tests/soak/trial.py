@@ -38,12 +38,14 @@ class Plan:
         workers: of each database.
         patience: seconds that they wait for a database.
         seed: of all that is chosen at random.
+        margin: seconds that a busy machine may take for what takes no time.
     """
 
     seconds: float = 900.0
     workers: int = 8
     patience: float = 6.0
     seed: int = 1
+    margin: float = 5.0
 
 
 @dataclass
@@ -75,6 +77,8 @@ class Trial:
         """Which process was stopped, from when until when."""
         self._plan = plan
         self._random = random.Random(f"{plan.seed} {kind}")
+        self._luck = random.Random(f"{plan.seed} {kind} messages")
+        """Of messages, in the order in which they come, which nothing else must depend on."""
         self._chance = self._chance_of_commits = 0.002
         self._silent_until = 0.0
         """Until when the network is down after an answer was lost, so that nobody can find out at once what became of it."""
@@ -90,8 +94,8 @@ class Trial:
             self._proxy = Proxy(self._server.port)
             self._proxy.loses = self._loses
             self.url = self._server.new_database()
-            through_proxy = f"postgresql://postgres@127.0.0.1:{self._proxy.port}/postgres?{self.url.partition('&options=')[2]}"
-            through_proxy = through_proxy.replace("?", "?options=", 1)
+            options = self.url.partition("&options=")[2]
+            through_proxy = f"postgresql://postgres@127.0.0.1:{self._proxy.port}/postgres?options={options}"
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(READY)
         until = time.monotonic() + plan.seconds + 60  # if nobody is there to end them
@@ -199,11 +203,11 @@ class Trial:
         """Whether a message is lost with its connection; called by threads of the proxy."""
         if time.monotonic() < self._silent_until:
             return True
-        if by_server and b"COMMIT" in said and self._random.random() < self._chance_of_commits:
-            self._silent_until = time.monotonic() + self._random.choice([0.0, 0.1, 0.7])
+        if by_server and b"COMMIT" in said and self._luck.random() < self._chance_of_commits:
+            self._silent_until = time.monotonic() + self._luck.choice([0.0, 0.1, 0.7])
             self.counts["answers to commits lost"] += 1
             return True
-        if self._random.random() < self._chance:
+        if self._luck.random() < self._chance:
             self.counts["connections cut in an answer" if by_server else "connections cut in a question"] += 1
             return True
         return False

@@ -72,6 +72,8 @@ class Worker:
             self._release: 4,
             self._tell_otherwise: 3,
             self._retire: 1,
+            self._check: 0.3,
+            self._backup: 0.3,
             self._delete: 0.15,
         }
         """How often what is done, if there is nothing to measure."""
@@ -139,6 +141,12 @@ class Worker:
             new = self._caller.create(name)
             if self._random.random() < 0.5:  # others go on with what is gone
                 task.take(new)
+
+    def _check(self, _: Task) -> None:
+        self._caller.check()
+
+    def _backup(self, _: Task) -> None:
+        self._caller.backup()
 
     # Measurements.
 
