@@ -313,6 +313,17 @@ def test_a_damaged_backup_is_refused_and_nothing_is_written(damage, url, tmp_pat
     assert living.used == pp.Study.open("s", storage=url).used
 
 
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_study_is_replaced_by_its_backup(damage, url, tmp_path):
+    study_in(url).close()
+    before = contents(url)
+    backup(url, tmp_path / "backup.db")
+    execute(url, damage)
+    restore(tmp_path / "backup.db", url, replace=True)
+    assert check_storage(url).findings == ()
+    assert contents(url) == before
+
+
 def test_what_is_no_backup_is_said_and_no_file_is_made(tmp_path):
     (tmp_path / "notes.txt").write_text("dear diary, " * 100)
     with contextlib.closing(sqlite3.connect(tmp_path / "empty.db")) as connection:
@@ -327,6 +338,10 @@ def test_what_is_no_backup_is_said_and_no_file_is_made(tmp_path):
     assert not (tmp_path / "new.db").exists()
     with pytest.raises(pp.InvalidInput, match="never held a study"):
         backup(tmp_path / "empty.db", tmp_path / "backup.db")
+    study_in(tmp_path / "newer.db").close()
+    execute(tmp_path / "newer.db", f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'")
+    with pytest.raises(pp.InvalidInput, match="written by a newer version of paretopick"):
+        restore(tmp_path / "newer.db", tmp_path / "new.db")
     study_in(tmp_path / "s.db").close()
     with pytest.raises(pp.InvalidInput, match="is the storage itself"):
         restore(tmp_path / "s.db", tmp_path / "s.db", replace=True)

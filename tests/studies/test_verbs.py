@@ -179,6 +179,8 @@ def test_a_check_says_that_all_is_well_or_what_is_wrong_where(folder):
         ("boosters", 1, False),
     ]
     assert "event 1 of study 'boosters' does not follow" in call("status", "boosters", cwd=folder).stderr
+    assert "'boosters' has a damaged log, which would be lost; restore" in call("delete", "boosters", cwd=folder).stderr
+    assert stdout_of("delete", "boosters", "--yes", cwd=folder) == "Deleted 'boosters' with a damaged log.\n"
 
 
 def test_the_storage_is_an_option_or_a_variable(tmp_path, server):

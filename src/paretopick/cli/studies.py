@@ -34,7 +34,7 @@ from paretopick.cli.arguments import (
     study_from,
 )
 from paretopick.cli.output import print_csv, print_json, print_result, print_standing, print_table, say
-from paretopick.errors import InvalidInput
+from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import Study
 from paretopick.studies.files import read_study_file
@@ -271,15 +271,19 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Remove a study and all its measurements, for ever."""
-    n = len(Study.open(name, storage=storage).measurements())
+    try:
+        n: int | None = len(Study.open(name, storage=storage).measurements())
+        what = counted(n or 0, "measurement")
+    except LogDamaged:
+        n, what = None, "a damaged log"
     if not yes:
-        lost = f"{counted(n, 'measurement')}, which would be lost; export them if need be, then add --yes"
-        raise InvalidInput(f"{name!r} has {lost}.")
+        remedy = "export them if need be" if n is not None else "restore a backup if there is one"
+        raise InvalidInput(f"{name!r} has {what}, which would be lost; {remedy}, then add --yes.")
     Study.delete(name, storage=storage)
     if as_json:
         print_json({"deleted": name, "measurements": n})
     else:
-        print(f"Deleted {name!r} with {counted(n, 'measurement')}.")
+        print(f"Deleted {name!r} with {what}.")
 
 
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
