@@ -14,6 +14,8 @@ from paretopick.studies.state import State
 from support.hostile import examples, refused_politely
 from support.policy_cases import CASES, make
 
+pytestmark = pytest.mark.slow
+
 EDITS = st.sampled_from(
     [
         *(

@@ -14,6 +14,8 @@ from paretopick.studies.files import read_study_file
 from paretopick.studies.tables import import_table, read_measurements, read_options
 from support.hostile import examples, refused_politely
 
+pytestmark = pytest.mark.slow
+
 CELLS = st.sampled_from(
     [
         *(

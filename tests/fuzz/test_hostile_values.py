@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import paretopick as pp
 from support.hostile import VALUES, examples, refused_politely
 
+pytestmark = pytest.mark.slow
+
 MEANS = [[0.2, 0.8], [0.8, 0.2], [0.1, 0.1]]
 BANDIT = pp.Bandit(MEANS, pp.Bernoulli())
 ROUNDS = pp.Schedule((3, 1), (4,))

@@ -78,6 +78,7 @@ def edits(part, path=()):
             yield from edits(part[key], (*path, key))
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_refused_or_harmless():
     """Whatever is put in any place, or missing: an error that a caller expects, or a state that works."""
     state, next_events = checkpoint()

@@ -16,6 +16,7 @@ from paretopick.storage import open_storage
 from paretopick.storage.chain import next_link
 from paretopick.studies import live
 from paretopick.studies.checks import Checked, check_storage
+from support.terminals import call
 
 DATA = Path(__file__).parents[1] / "data" / "release-0.1"
 
@@ -380,3 +381,15 @@ def test_what_is_no_database_of_studies_is_said(tmp_path):
         connection.execute("CREATE TABLE mine (x)")
     checked = check_storage(tmp_path / "empty.db")
     assert (checked.fine, checked.studies) == (True, ())
+
+
+def test_a_damaged_study_does_not_hide_the_others_in_the_list(studies):
+    change(studies, "UPDATE paretopick_events SET measured = '[9.0, 9.0]' WHERE position = 3 AND study_id = 1")
+    change(studies, "DELETE FROM paretopick_checkpoints")
+    listed = call("status", "--storage", studies)
+    assert listed.returncode == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()[1:]] == ["other", "s"]
+    assert "damaged" in listed.stdout
+    assert "event 3 of study 's' does not follow" in " ".join(listed.stderr.split())
+    states = json.loads(call("status", "--json", "--storage", studies).stdout)
+    assert [(state["study"], "problem" in state) for state in states] == [("other", False), ("s", True)]

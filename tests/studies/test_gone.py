@@ -93,7 +93,7 @@ except pp.StudyGone:
 @pytest.mark.slow
 def test_processes_beside_a_study_that_is_deleted_and_created_anew(url):
     """Neither side fails otherwise than by being told that the study is gone: nobody waits for the other for ever."""
-    for _ in range(4):
+    for _ in range(2):
         create(url, budget=10**6)
         stale = [subprocess.Popen([sys.executable, "-c", STALE, url], stdout=subprocess.PIPE, text=True) for _ in range(3)]
         for process in stale:

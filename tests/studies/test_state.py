@@ -156,6 +156,7 @@ def events_of(definition, steps) -> list[Event]:
     return events
 
 
+@pytest.mark.slow
 @given(st.sampled_from(DEFINITIONS), STEPS, st.integers(0, 70))
 def test_any_events_give_one_state(definition, steps, cut):
     """One by one, at once, from a checkpoint anywhere, and literally; ties and wild values, and voids of whatever there is."""

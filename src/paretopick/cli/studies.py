@@ -33,7 +33,7 @@ from paretopick.cli.arguments import (
     open_study,
     study_from,
 )
-from paretopick.cli.output import print_csv, print_json, print_result, print_standing, print_table, say
+from paretopick.cli.output import note, print_csv, print_json, print_result, print_standing, print_table, say
 from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import Study
@@ -231,14 +231,14 @@ def status(
         else:
             _print_status(state)
         return
-    states = [Study.open(each, storage=storage).status() for each in Study.list(storage=storage)]
+    states = [_status_of(each, storage) for each in Study.list(storage=storage)]
     if as_json:
         print_json(states)
     elif states:
-        print_table(
-            ["study", "used", "budget", "options", "still measured", "done"],
-            [[row["study"], row["used"], row["budget"], row["options"], _still_measured(row), row["done"]] for row in states],
-        )
+        print_table(["study", "used", "budget", "options", "still measured", "done"], list(map(_status_row, states)))
+        for state in states:
+            if "problem" in state:
+                note(state["problem"])
     else:
         print("There are no studies yet; see paretopick create --help.")
 
@@ -323,6 +323,20 @@ def _print_status(state: dict[str, Any]) -> None:
             ["number", "option", "with", "seconds left"],
             [[row["number"], row["option"], row["worker"], _left(row["seconds_left"])] for row in state["out"]],
         )
+
+
+def _status_of(name: str, storage: str | None) -> dict[str, Any]:
+    """Where a study stands; one that cannot be read does not hide the others."""
+    try:
+        return Study.open(name, storage=storage).status()
+    except LogDamaged as problem:
+        return {"study": name, "problem": str(problem)}
+
+
+def _status_row(state: dict[str, Any]) -> list[Any]:
+    if "problem" in state:
+        return [state["study"], "", "", "", "", "damaged"]
+    return [state["study"], state["used"], state["budget"], state["options"], _still_measured(state), state["done"]]
 
 
 def _still_measured(state: dict[str, Any]) -> int:

@@ -95,11 +95,12 @@ def apt(
             f"or lower initial={start}.",
             needed,
         )
+    small = budget is not None and budget <= LARGEST_BATCH  # so that no batch is larger
     return APT(
         n_arms=n_arms,
         n_objectives=n_objectives,
         budget=budget,
-        batch=check_integer(batch, "batch", minimum=1, maximum=LARGEST_BATCH),
+        batch=check_integer(batch, "batch", minimum=1, maximum=None if small else LARGEST_BATCH),
         gamma=share,
         initial=start,
     )
