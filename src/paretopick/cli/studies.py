@@ -315,8 +315,8 @@ def _print_status(state: dict[str, Any]) -> None:
             say(f"{len(state[key])} {words}: {', '.join(state[key])}")
     found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
     say(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {found}")
-    for note in state["notes"]:
-        say(f"Note: {note}")
+    for sentence in state["notes"]:
+        say(f"Note: {sentence}")
     if state["out"]:
         print()
         print_table(
