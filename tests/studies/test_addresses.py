@@ -86,6 +86,16 @@ def test_nothing_that_is_made_of_an_address_shows_its_password(form, monkeypatch
     assert not leaks(" ".join(seen))
 
 
+@pytest.mark.parametrize("rest", ["", "/lab", "?sslmode=require", "\n@host/lab"])
+def test_a_password_is_masked_where_a_port_should_be(rest):
+    """Whoever has forgotten the host, or copied a line break, is not shown the password; a number may be a port."""
+    with pytest.raises(pp.InvalidInput, match=r"'postgresql://me:\*\*\*") as problem:
+        read_address(f"postgresql://me:{WRITTEN}{rest}")
+    assert not leaks(str(problem.value))
+    with pytest.raises(pp.InvalidInput, match="'postgresql://host:99999/lab' has a port that is not"):
+        read_address("postgresql://host:99999/lab")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,7 +135,7 @@ def test_what_a_driver_says_is_shown_without_the_password_however_it_is_written(
         ("postgresql+psycopg2://me@host/lab", "asks for the driver 'psycopg2', which is not supported; write postgresql://"),
         ("postgresql+://me@host/lab", "asks for the driver '', which is not supported"),
         ("sqlite+foo:///lab.db", "asks for the driver 'foo', which is not supported; write sqlite://"),
-        ("oracle://me@host/lab", "is a oracle database; sqlite and postgresql are supported"),
+        ("oracle://me@host/lab", "is an oracle database; sqlite and postgresql are supported"),
         ("://lab.db", "is not the address of a database; write for instance sqlite:///file.db"),
         ("sqlite:lab.db", "has too few slashes; write sqlite:///file.db"),
         ("sqlite://lab.db", "has too few slashes; write sqlite:///lab.db"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus, unquote
 
-from paretopick._words import cut, joined, quoted, short
+from paretopick._words import cut, joined, quoted, short, with_article
 from paretopick.errors import InvalidInput, MissingFile
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ _SETTING = re.compile(rf"({_NAMES})([ \t]*=[ \t]*)({_VALUES})", re.IGNORECASE)
 _BARE_LOGIN = re.compile(r"([^\s:/@]+):([^\s@]*)@[^\s/]+(/\S*)?")
 _SETTINGS_OF_LIBPQ = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
 _FEW_SLASHES = re.compile(r"(postgres\w*|sqlite)(\+\w*)?:(?!//)", re.IGNORECASE)
+_PASSWORD_OR_PORT = re.compile(
+    r"\A(\s*postgres[\w+]*:/*[^:/@?]*):(?!-?[0-9]*(?:[/?]|\Z))(?:.*(?=@)|[^/?]*)", re.IGNORECASE | re.DOTALL
+)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -147,7 +150,7 @@ def _read_url(text: str) -> Address:
         raise _bad_port(text) from None
     kind, _, driver = url.drivername.partition("+")
     if kind not in ("sqlite", "postgresql", "postgres"):
-        raise _refused(text, f"is a {cut(kind, 30)} database", "sqlite and postgresql are supported")
+        raise _refused(text, f"is {with_article(cut(kind, 30))} database", "sqlite and postgresql are supported")
     usual = "pysqlite" if kind == "sqlite" else "psycopg"
     if driver not in ("", usual) or url.drivername.endswith("+"):
         raise _refused(text, f"asks for the driver {cut(driver, 30)!r}, which is not supported", f"write {kind}://")
@@ -203,7 +206,9 @@ def _bad_port(text: str) -> InvalidInput:
 
 
 def _refused(text: str, what: str, remedy: str) -> InvalidInput:
-    return InvalidInput(f"storage {short(masked(text), 200)} {what}; {remedy}.")
+    # The whole text is an address, so what is behind the first colon may be a password even without a host or on several lines.
+    hidden = _PASSWORD_OR_PORT.sub(rf"\1:{MASK}", text)
+    return InvalidInput(f"storage {short(masked(hidden), 200)} {what}; {remedy}.")
 
 
 def password_in_file() -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from paretopick._arrays import real
 from paretopick._texts import number_of
 from paretopick._words import cut
 from paretopick.errors import MeasuringFailed
@@ -68,10 +69,8 @@ class _Pairs(list[Any]):
 
 def _number(name: str, value: Any) -> float:
     try:
-        if isinstance(value, _Pairs | list | Mapping) or value is None:
-            raise ValueError
-        number = number_of(value) if isinstance(value, str) else float(value)
-    except (ValueError, OverflowError):
+        number = number_of(value) if isinstance(value, str) else real(value)
+    except (TypeError, ValueError, OverflowError):
         comma = isinstance(value, str) and re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value)
         remedy = "write decimals with a dot" if comma else "print one metric in a line"
         raise MeasuringFailed(f"it printed {name}={cut(str(value), 60)}, which is not a number; {remedy}") from None

@@ -21,6 +21,8 @@ class ShellReader:
         self._places: list[tuple[int, int, str]] = []
         """From where to where it is what, the inner before the outer."""
         self._ends_of_documents: list[tuple[str, bool]] = []
+        self._joined = -1
+        """Where the latest escape or substitution ends: what follows it belongs to the same word."""
         self.doubt = ""
         self._commands(0, "")
 
@@ -38,10 +40,12 @@ class ShellReader:
     def _commands(self, start: int, closing: str) -> int:
         """Reads commands up to a closing bracket, and returns where they end."""
         code, i = self._code, start
+        waiting, self._ends_of_documents = self._ends_of_documents, []  # a here-document of this line begins behind the bracket
         while i < len(code):
             if closing and code[i] == closing:
                 if CASE.search(code, start, i):
                     self.doubt = "and case inside brackets"
+                self._ends_of_documents = waiting + self._ends_of_documents
                 self._note(start, i, "")
                 return i + 1
             i = self._one(i)
@@ -54,6 +58,8 @@ class ShellReader:
         if character == "\n":
             return self._documents(i + 1)
         if character == "#" and (i == 0 or code[i - 1] in " \t\n;&|()"):
+            if i == self._joined:
+                self.doubt = "and a # that may begin a comment or not"
             return self._note(i, self._until("\n", i), "in a comment")
         if code.startswith("<<<", i):
             return i + 3
@@ -65,13 +71,17 @@ class ShellReader:
             return self._commands(i + 1, ")")
         if character == "'":
             return self._note(i, self._until("'", i + 1) + 1, "between quotes")
-        return self._expansion(i)
+        end = self._expansion(i)
+        self._joined = end if end > i + 1 else self._joined
+        return end
 
     def _expansion(self, i: int) -> int:
         """What means the same in commands, between double quotes and in arithmetic."""
         code = self._code
         character, ahead = code[i], code[i + 1 : i + 2]
         if character == "\\":
+            if ahead == "\n" and code[i - 1 : i] in ("<", "$", "("):
+                self.doubt = "and a line that ends inside of << or $("
             return self._note(i, i + 2, "behind a backslash")
         if character == '"':
             return self._quotes(i)
@@ -108,9 +118,9 @@ class ShellReader:
     def _parameter(self, start: int) -> int:
         """``${name}``, ``${name:-word}`` and the like; ``${{name}}`` is how the first is written here."""
         ours = PLACEHOLDER.match(self._code, start + 1)
-        if ours and ours[1] is not None:
+        if ours and ours[1] is not None and not re.search(r"['\"`$\\]", ours[1]):
             return self._note(start, ours.end(), "behind a $")
-        i = start + 2
+        i = ours.end() if ours and ours[1] is None else start + 2
         while i < len(self._code):
             if ours := PLACEHOLDER.match(self._code, i):
                 i = ours.end()
@@ -118,6 +128,9 @@ class ShellReader:
                     return self._note(start, i, "in ${...}")
             elif self._code[i] == "}":
                 return self._note(start, i + 1, "in ${...}")
+            elif self._code[i] == "'":
+                self.doubt = "and a ' in ${...}, which shells read differently"
+                i += 1
             else:
                 i = self._expansion(i)
         return self._unclosed()
@@ -135,8 +148,9 @@ class ShellReader:
     def _document(self, i: int) -> int:
         """The word that ends a here-document, which begins in the next line."""
         dash = self._code.startswith("-", i)
-        word = re.compile(r"-?[ \t]*((?:\\.|'[^']*'|\"[^\"]*\"|[^\s;&|<>()'\"\\])+)").match(self._code, i)
+        word = re.compile(r"-?[ \t]*((?:\\.|'[^']*'|\"[^\"]*\"|[^ \t\n;&|<>()'\"\\])+)").match(self._code, i)
         if word is None:
+            self.doubt = "and a here-document whose end is not named behind <<"
             return i
         self._ends_of_documents.append((re.sub(r"[\\'\"]", "", word[1]), dash))
         return self._note(i, word.end(), "in a here-document")
