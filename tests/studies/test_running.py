@@ -423,6 +423,24 @@ def test_a_database_that_stays_away_is_reported_with_what_was_not_kept(tmp_path,
         pp.run_study(study, spoil)
 
 
+def test_so_is_all_that_was_measured_at_the_same_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "LONGEST_OUTAGE", 0.2)
+    study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
+    together = threading.Barrier(3)
+
+    def spoil(todo):
+        if together.wait() == 0:
+            for file in tmp_path.iterdir():
+                file.write_bytes(b"no longer a database, " * 1000)
+        together.wait()
+        return iter((1.25, float(todo.number)))
+
+    with pytest.raises(pp.StorageFailed) as failure:
+        pp.run_study(study, spoil, workers=3)
+    for number in (1, 2, 3):
+        assert str(failure.value).count(f"[1.25, {number}.0]") == 1
+
+
 def test_watch_is_told_of_every_measurement_and_every_failure():
     said = []
     calls = Counter()

@@ -193,6 +193,10 @@ class _Crew:
         """What ran beside a measurement whose process was killed, and how many did: they break one after the other."""
         self.abandoned: set[Future[Any]] = set()
         """What was stopped before its end, and so has not failed."""
+        self.rows: dict[Future[Any], list[float]] = {}
+        """What came out and is to be told; what was returned may not be there a second time."""
+        self.outage = LONGEST_OUTAGE
+        """Seconds to wait for the database."""
         self.trouble: MeasuringFailed | None = None
         self.renewed = time.monotonic()
         self.inbox = Inbox()
@@ -202,8 +206,12 @@ class _Crew:
         try:
             self._work(start, size, abandon)
             self.inbox.check()
-        except BaseException:
-            self._give_back()
+        except BaseException as problem:
+            lost = self._give_back()
+            if lost and isinstance(problem, StorageFailed):
+                raise type(problem)(f"{problem} {lost}") from problem
+            if lost:
+                self._say(lost)
             raise
 
     def _work(self, start: Callable[[Measurement], Future[Any]], size: int, abandon: Callable[[], None] | None) -> None:
@@ -254,7 +262,11 @@ class _Crew:
         together = len(self.running)
         self.inbox.wait(SHORT_LEASE / 6, until=lambda: any(future.done() for future in self.running))
         for future in [future for future in self.running if future.done()]:
-            self._keep(future, self.running[future], together)
+            try:
+                self._keep(future, self.running[future], together)
+            except StorageFailed:  # which says what was not kept
+                del self.running[future]
+                raise
             del self.running[future]
         if self.running and time.monotonic() - self.renewed > SHORT_LEASE / 3:
             numbers = [todo.number for todo in self.running.values()]
@@ -278,7 +290,9 @@ class _Crew:
             return
         what = f"measurement {todo.number} of {todo.option!r}"
         try:
-            row = self.study.definition.values(future.result())  # once: what was returned may not be there a second time
+            if future not in self.rows:
+                self.rows[future] = self.study.definition.values(future.result())
+            row = self.rows[future]
             request = f"{self.token}:{todo.number}:told"
             self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name, request=request), f"{what}, {row}")
         except AlreadyTold:
@@ -289,6 +303,7 @@ class _Crew:
             self._failed(todo, refusal)
         else:
             self.failures[todo.option] = 0
+            self.rows.pop(future, None)
             self._say("")
 
     def _failed(self, todo: Measurement, problem: BaseException) -> None:
@@ -326,15 +341,20 @@ class _Crew:
         if isinstance(self.executor, Processes):
             self.executor.kill()
 
-    def _give_back(self) -> None:
-        """Keeps what is finished and returns all the rest, so that others need not wait for it."""
+    def _give_back(self) -> str:
+        """Keeps what is finished and gives all the rest back, so that others need not wait for it; returns what was not kept."""
+        self.outage, lost = 0.0, []
         for future, todo in self.running.items():
             if future.cancel() or future in self.abandoned or not future.done():
                 continue
             if not isinstance(future.exception(), KeyboardInterrupt):
-                self._keep(future, todo, together=1)
+                try:
+                    self._keep(future, todo, together=1)
+                except StorageFailed:
+                    lost.append(f"measurement {todo.number} of {todo.option!r}, {self.rows.get(future, 'which failed')}")
         with suppress(StorageFailed):  # then they run out by themselves
             self.study.release(worker=self.name)
+        return f"Not kept: {'; '.join(lost)}." if lost else ""
 
     def _whom_we_wait_for(self) -> str:
         with suppress(StorageFailed):
@@ -355,7 +375,7 @@ class _Crew:
     def _patiently(self, act: Callable[[], Any], kept: str = "") -> Any:
         """Does something with the database, and goes on trying for a while if it does not answer; ``kept`` is what it keeps."""
         lost = f" Not kept: {kept}." if kept else ""
-        until = time.monotonic() + LONGEST_OUTAGE
+        until = time.monotonic() + self.outage
         pause = 0.1
         while True:
             try:
@@ -363,17 +383,17 @@ class _Crew:
             except (StudyGone, LogDamaged) as problem:  # waiting will not mend them
                 raise type(problem)(f"{problem}{lost}") from problem
             except StorageFailed as problem:
-                if time.monotonic() > until:
+                if time.monotonic() >= until:
                     raise StorageFailed(f"{problem}{lost}") from problem
                 if pause == 0.1:
-                    self._say(f"{problem} Trying again for {LONGEST_OUTAGE:.0f} s.")
+                    self._say(f"{problem} Trying again for {self.outage:.0f} s.")
                 self.inbox.wait(pause)
                 pause = min(2 * pause, 5.0)
 
 
 def _say_what_matters(_: Study, sentence: str) -> None:
-    """For those who do not watch: whom we wait for, and that Ctrl-C was heard; failures are in the study."""
-    if sentence.startswith(("stopping", "waiting")):
+    """For those who do not watch: whom we wait for, that Ctrl-C was heard, and what is lost; failures are in the study."""
+    if sentence.startswith(("stopping", "waiting", "Not kept")):
         print(sentence, file=sys.stderr, flush=True)
 
 
