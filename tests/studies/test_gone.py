@@ -1,6 +1,8 @@
 """Studies that were deleted, created anew or shadowed by an older copy: nobody writes into something else than was opened."""
 
+import contextlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -9,6 +11,7 @@ import time
 import pytest
 
 import paretopick as pp
+from paretopick.storage.backups import backup
 from paretopick.studies import live
 
 METRICS = {"x": "max", "y": "min"}
@@ -213,3 +216,50 @@ def test_leases_end_in_time_though_the_clock_was_set_back(url, monkeypatch):
     study.ask(worker="two")  # the first to write notices
     (left, *_) = [row["seconds_left"] for row in study.status()["out"] if row["number"] == todo.number]
     assert 0 < left <= 60
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_removed_or_replaced_under_a_run_stops_it(tmp_path, replaced):
+    """Whoever has it open could go on, and all that he stores would be lost with him."""
+    address = tmp_path / "s.db"
+    study = create(address)
+    backup(address, tmp_path / "backup.db")
+    numbers = []
+
+    def measure(todo: pp.Measurement) -> list[float]:
+        numbers.append(todo.number)
+        if len(numbers) == 5:
+            if replaced:
+                (tmp_path / "backup.db").rename(address)
+            else:
+                for file in tmp_path.glob("s.db*"):
+                    file.unlink()
+        return [1.0, 2.0]
+
+    with pytest.raises(pp.StudyGone, match=f"{'replaced' if replaced else 'removed'} while this process had it open.*Not kept"):
+        pp.run_study(study, measure)
+    assert len(numbers) == 5
+    assert address.exists() == replaced
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_an_answer_comes_from_what_is_stored_and_not_from_what_is_open(tmp_path, last):
+    """An older copy is written over the file, which stays the same file for the system."""
+    address = tmp_path / "s.db"
+    study = create(address)
+    planned = study.status()["planned"]
+    study.close()
+    older = address.read_bytes()
+    done = []
+
+    def measure(todo: pp.Measurement) -> list[float]:
+        done.append(todo.number)
+        if len(done) == 40:
+            with contextlib.closing(sqlite3.connect(address)) as other:
+                assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+        if len(done) == (planned if last else 40):
+            address.write_bytes(older)
+        return [1.0, 2.0]
+
+    with pytest.raises(pp.StorageFailed):
+        pp.run_study(study, measure)

@@ -82,7 +82,7 @@ Worker = Annotated[
 Request = Annotated[
     str | None,
     typer.Option(
-        help="An id of this call: given again with the same one, it has no further effect. For calls whose answer was lost.",
+        help="An id of this one call: made again with the same one, it has no further effect. For calls whose answer was lost.",
         show_default=False,
     ),
 ]

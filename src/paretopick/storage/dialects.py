@@ -20,9 +20,9 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from paretopick.errors import InvalidInput, MissingFile, OutcomeUnknown, StorageFailed, UnsafeStorage
+from paretopick.errors import InvalidInput, MissingFile, OutcomeUnknown, StorageFailed, StudyGone, UnsafeStorage
 from paretopick.storage.addresses import Address, file_address, password_in_file, read_address
-from paretopick.storage.files import error_code, network_file_system, remedy, wait_for_lock
+from paretopick.storage.files import error_code, file_identity, network_file_system, remedy, wait_for_lock
 
 PATIENCE = 60.0
 """Seconds after which whoever waits for a database gives up and says so: for a lock that others hold, for a server that accepts
@@ -87,6 +87,7 @@ class Database(ABC):
             self._engine.dispose(close=False)
             self._pid = os.getpid()
             self._forked()
+        self._look_at_file()
         committing = False
         try:
             with turn, self._engine.connect().execution_options(**options) as connection, connection.begin():
@@ -126,6 +127,9 @@ class Database(ABC):
     def _forked(self) -> None:  # noqa: B027 -- most databases have nothing to mend
         """This is another process than the one that opened the database."""
 
+    def _look_at_file(self) -> None:  # noqa: B027 -- most databases are not a file of ours
+        """Raises ``StudyGone`` if it is not the one that is open any more."""
+
 
 class SQLite(Database):
     """An SQLite file.
@@ -144,7 +148,29 @@ class SQLite(Database):
         self._shared = shared
         # Within a process those who write queue here, which is fairer and faster than waiting for the file to be unlocked.
         self._turn = threading.RLock()
+        self._place = os.path.abspath(address.path or "")
+        self._file: tuple[int, int] | None = None
+        """By which the system knows the file that connections are open to; None if there are none."""
         super().__init__(address)
+
+    def close(self) -> None:
+        """Closes the connections; another file may be put in place then."""
+        super().close()
+        self._file = None
+
+    def _look_at_file(self) -> None:
+        """A file that was removed or replaced goes on for whoever has it open, and is lost with him."""
+        if not self._shared:
+            return
+        found = file_identity(self._place)
+        if self._file is None:
+            self._file = found
+        elif found != self._file:
+            raise StudyGone(
+                f"{self._place} was {'replaced' if found else 'removed'} while this process had it open; nothing more was "
+                "written. End all that use it, remove the files beside it that end in -wal and -shm, then put a file in its "
+                "place; paretopick restore does so while others work."
+            )
 
     def _new_engine(self, address: Address) -> sql.Engine:
         pool: dict[str, Any] = {"max_overflow": -1} if self._shared else {"poolclass": sql.NullPool}

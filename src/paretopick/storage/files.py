@@ -210,3 +210,12 @@ def _why_not_opened(path: str, folder: str) -> str:
             f"nobody writes to it, open sqlite:///{path}?immutable=1"
         )
     return "check the name of the file, and that its folder is there"
+
+
+def file_identity(path: str) -> tuple[int, int] | None:
+    """Returns by what the system knows a file, whatever its name; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -13,12 +13,16 @@ from paretopick._arrays import check_name
 from paretopick.errors import InvalidInput, LogDamaged, OutcomeUnknown, StorageFailed, StudyGone
 from paretopick.events import Checkpoint, Event, Place
 from paretopick.storage import Storage, StoredStudy, Transaction
+from paretopick.storage.contract import pages
 from paretopick.studies.definition import Definition
 from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
 
 CHECKPOINT_EVERY = 1000
 """Events after which the state is kept anew, so that opening a study need not replay more."""
+
+MANY_EVENTS = 50_000
+"""Beyond these, reading the log takes longer than a second."""
 
 FEW_EVENTS = 2000
 """As many as may be caught up with while others wait to write."""
@@ -103,6 +107,13 @@ class LiveState:
             self._checkpoint = self._place.position
         self._apply(transaction.appended, transaction.end)
         return outcome
+
+    def reread(self) -> None:
+        """Follows the log once more from its start, unless it is very long."""
+        with self.reading() as (state, transaction):
+            if state.position <= MANY_EVENTS:
+                for _ in pages(transaction):
+                    pass
 
     def keep_checkpoint(self) -> None:
         """After many events at once: whoever opens the study next need not replay them."""

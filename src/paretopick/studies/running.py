@@ -175,6 +175,7 @@ def run_study(
         here = isinstance(executor, Here)  # then Ctrl-C must reach what measures
         with crew.inbox.open([*([] if here else [signal.SIGINT]), *signals]):
             crew.work(lambda todo: executor.submit(measure, argument(todo)), size, abandon)
+        study.reread()
         return study.result()
 
 

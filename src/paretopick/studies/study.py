@@ -400,6 +400,14 @@ class Study:
         """
         return measurements(self.definition, self.events())
 
+    def reread(self) -> None:
+        """Looks at what is in the database, instead of what is open of it: raises ``StorageFailed`` if it is not all there.
+
+        The state comes from there anew, and the log is read from its start, unless it is very long.
+        """
+        self.close()
+        self._live.reread()
+
     def close(self) -> None:
         """Closes the connections to the database; whatever is used next opens them again."""
         self._live.storage.close()
