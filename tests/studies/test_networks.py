@@ -185,6 +185,32 @@ def test_a_server_that_is_stopped_is_given_up(tcp_server, impatient, through_tcp
     study.close()
 
 
+def test_a_run_that_is_asked_to_end_does_not_wait_for_a_silent_server(tcp_server, tmp_path):
+    """Those who ask kill after ten or thirty seconds, and an answer is waited for a minute."""
+    url = tcp_server.new_database(port=tcp_server.port)
+    words = ["run", "--options", "a,b", "--metrics", "x:max", "--budget", "1000", "--name", "s", "--storage", url]
+    words += ["--", "sh", "-c", "echo x=1; sleep 0.1; true {option}"]
+    run = subprocess.Popen([sys.executable, "-m", "paretopick", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    waiting = time.monotonic() + 60
+    while not (pp.Study.list(storage=url) and pp.Study.open("s", storage=url).used) and time.monotonic() < waiting:
+        time.sleep(0.05)
+    stopped = tcp_server.processes()
+    try:
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.5)
+        with in_time(most=30):
+            run.terminate()
+            _, said = run.communicate(timeout=60)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert run.returncode == 128 + signal.SIGTERM
+    assert "no answer within 2 s" in said
+    assert "What was reserved is free again in 30 s." in said
+    assert "Ended by SIGTERM" in said
+
+
 def test_a_host_that_accepts_and_never_answers_is_given_up(impatient):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/x"

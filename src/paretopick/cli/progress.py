@@ -91,13 +91,13 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
 
         def tell(_: Study, sentence: str) -> None:
             nonlocal latest, looked
-            if time.monotonic() - looked > 0.5:  # a policy without rounds may begin one with every measurement
+            if sentence:  # which may be that the database does not answer: it is not asked now
+                print(sentence, file=sys.stderr, flush=True)
+            elif time.monotonic() - looked > 0.5:  # a policy without rounds may begin one with every measurement
                 now, looked = study.progress(guess=True), time.monotonic()
                 if now.round != latest:
                     print(standing(now), file=sys.stderr, flush=True)
                     latest = now.round
-            if sentence:
-                print(sentence, file=sys.stderr, flush=True)
 
         yield tell
         return
@@ -109,7 +109,7 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
         nonlocal shown
         if sentence:
             display.console.print(sentence, markup=False, highlight=False)
-        if sentence or time.monotonic() - shown > 0.1:
+        elif time.monotonic() - shown > 0.1:
             now = study.progress(guess=True)
             shown = time.monotonic()
             display.update(task, completed=now.used, total=now.planned, description=standing(now))

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from paretopick._words import cut, joined
 from paretopick.errors import StorageFailed
+from paretopick.storage.patience import within
 
 T = TypeVar("T")
 
@@ -64,10 +65,10 @@ def wait_for_lock(act: Callable[[], T], path: str, patience: float) -> T:
                 raise StorageFailed(
                     f"the database is locked: {them} holds {path} and is stopped; let it go on with: kill -CONT {pids}"
                 ) from None
-            if time.monotonic() - start >= patience:
-                who = joined(list(map(str, holders))) or "somebody else"
+            if time.monotonic() - start >= within(patience):
+                who, seconds = joined(list(map(str, holders))) or "somebody else", within(patience)
                 raise StorageFailed(
-                    f"the database is locked: {who} has held {path} for {patience:g} s; nothing was written, so simply try again."
+                    f"the database is locked: {who} has held {path} for {seconds:g} s; nothing was written, so simply try again."
                 ) from None
 
 

@@ -12,10 +12,12 @@ import select
 import threading
 import time
 from collections.abc import Generator
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg.conninfo import make_conninfo
+
+from paretopick.storage.patience import within
 
 BadSetting = psycopg.ProgrammingError
 
@@ -50,6 +52,10 @@ class PatientConnection(psycopg.Connection[Any]):
             raise
 
 
+Answer: TypeAlias = PatientConnection | BaseException
+"""A connection, or why there is none."""
+
+
 def _limited(waiting: Any, patience: float) -> Generator[Any, int, Any]:
     """Goes through what the driver waits for; it looks in every tenth of a second, if only to say that nothing came."""
     try:
@@ -59,8 +65,8 @@ def _limited(waiting: Any, patience: float) -> Generator[Any, int, Any]:
             ready = yield wanted
             if ready:
                 last = time.monotonic()
-            elif time.monotonic() - last > patience:
-                raise NoAnswer(patience)
+            elif time.monotonic() - last > within(patience):
+                raise NoAnswer(within(patience))
             wanted = waiting.send(ready)
     except StopIteration as end:
         return end.value
@@ -90,12 +96,12 @@ def connect(patience: float, settings: dict[str, Any]) -> PatientConnection:
     It is made in a thread of its own, since neither the search for the address of a host nor the number of its addresses has a
     limit; what takes too long is left behind there.
     """
-    answers: queue.SimpleQueue[PatientConnection | BaseException] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
     waited_for = threading.Lock()
     given_up = False
 
     def try_it() -> None:
-        answer: PatientConnection | BaseException
+        answer: Answer
         try:
             answer = PatientConnection.connect(**settings)
         except BaseException as problem:
@@ -108,7 +114,7 @@ def connect(patience: float, settings: dict[str, Any]) -> PatientConnection:
 
     threading.Thread(target=try_it, name="paretopick-connect", daemon=True).start()
     try:
-        answer = answers.get(timeout=patience)
+        answer = _first(answers, patience)
     except BaseException as problem:  # nobody came, or Ctrl-C
         with waited_for:
             given_up = True
@@ -116,7 +122,7 @@ def connect(patience: float, settings: dict[str, Any]) -> PatientConnection:
         if isinstance(late, PatientConnection):
             late.close()
         if isinstance(problem, queue.Empty):
-            raise NoAnswer(patience) from None
+            raise NoAnswer(within(patience)) from None
         raise
     if isinstance(answer, UnicodeError | ValueError | OSError) and not isinstance(answer, psycopg.Error):
         raise psycopg.OperationalError(str(answer)) from None  # the name of a host that cannot be one
@@ -125,6 +131,17 @@ def connect(patience: float, settings: dict[str, Any]) -> PatientConnection:
     answer.patience = patience
     _limit(answer, patience)
     return answer
+
+
+def _first(answers: queue.SimpleQueue[Answer], patience: float) -> Answer:
+    """Waits for an answer; looks at the clock every tenth of a second, since patience may end."""
+    start = time.monotonic()
+    while True:
+        try:
+            return answers.get(timeout=0.1)
+        except queue.Empty:
+            if time.monotonic() - start > within(patience):
+                raise
 
 
 def _limit(connection: PatientConnection, patience: float) -> None:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from types import FrameType
 
+from paretopick.storage.patience import hurry
+
 UNHEARD = 3
 """So many signals in a row, and the program has no time to listen."""
 
@@ -45,6 +47,7 @@ class Inbox:
                     before[number] = signal.signal(number, self._note)
         try:
             yield
+            hurry(False)  # not after a request to end: what is left to be done must be done soon
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -78,6 +81,8 @@ class Inbox:
 
     def _note(self, number: int, _: FrameType | None) -> None:
         self._unheard += 1
+        if number != signal.SIGINT:
+            hurry(True)
         if self._unheard >= UNHEARD:
             raise _interrupt(number)
         self._arrived.put(number)

@@ -353,8 +353,12 @@ class _Crew:
                     self._keep(future, todo, together=1)
                 except StorageFailed:
                     lost.append(f"measurement {todo.number} of {todo.option!r}, {self.rows.get(future, 'which failed')}")
-        with suppress(StorageFailed):  # then they run out by themselves
+        try:
             self.study.release(worker=self.name)
+        except (StudyGone, LogDamaged):
+            pass  # whoever hears of it has been told
+        except StorageFailed as problem:
+            self._say(f"{problem} What was reserved is free again in {SHORT_LEASE:.0f} s.")
         return f"Not kept: {'; '.join(lost)}." if lost else ""
 
     def _whom_we_wait_for(self) -> str:
