@@ -1,7 +1,6 @@
 """Networks, servers and disks that do not answer: every call says so in time, and what is known."""
 
 import contextlib
-import gc
 import json
 import os
 import re
@@ -524,12 +523,12 @@ def test_a_forked_process_does_not_wait_for_a_thread_that_it_does_not_have(tmp_p
 
 @contextlib.contextmanager
 def ctrl_c_in_the_driver(nth: int):
-    """As if somebody pressed it when the driver of PostgreSQL calls its n-th function; yields a list of what it called."""
+    """As if somebody pressed it in the n-th function of the driver that sends or fetches; yields a list of what it called."""
     called: list[str] = []
 
     def press(frame, happening: str, _) -> None:
         code = frame.f_code
-        if happening == "call" and f"{os.sep}psycopg{os.sep}" in code.co_filename and code.co_name != "__del__":
+        if happening == "call" and f"{os.sep}psycopg{os.sep}_pipeline" in code.co_filename:
             called.append(code.co_name)
             if len(called) == nth:
                 raise KeyboardInterrupt
@@ -541,7 +540,6 @@ def ctrl_c_in_the_driver(nth: int):
         sys.setprofile(None)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a connection may be left to the collector
 def test_ctrl_c_anywhere_in_a_tell_is_ctrl_c_and_the_next_call_works(tcp_server):
     url = tcp_server.new_database()
     study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=1000, storage=url)
@@ -549,14 +547,12 @@ def test_ctrl_c_anywhere_in_a_tell_is_ctrl_c_and_the_next_call_works(tcp_server)
     (todo,) = study.ask()
     with ctrl_c_in_the_driver(0) as called:
         study.tell(todo.number, [1.0, 2.0])
-    assert len(called) > 50
-    places = range(1, len(called), 3)
-    for nth in places:
+    assert len(called) > 10
+    for nth in range(1, len(called)):
         (todo,) = study.ask()
         with ctrl_c_in_the_driver(nth), contextlib.suppress(KeyboardInterrupt):
             study.tell(todo.number, [1.0, 2.0])
         with in_time():
             study.tell(todo.number, [1.0, 2.0])
-    assert [event.number for event in study.events()] == list(range(1, len(places) + 3))
+    assert [event.number for event in study.events()] == list(range(1, len(called) + 2))
     study.close()
-    gc.collect()
