@@ -504,3 +504,81 @@ def test_a_disk_that_is_full_is_named(tmp_path):
 def test_a_folder_is_no_database(tmp_path):
     with pytest.raises(pp.StorageFailed, match=rf"{tmp_path} is a folder; name a file in it"):
         open_storage(tmp_path)
+
+
+def test_threads_that_share_a_study_do_not_wait_for_each_other_in_vain(study, proxy):
+    numbers = [todo.number for todo in study.ask(6)]
+    proxy.swallow()
+    waited = []
+
+    def tell(number: int) -> None:
+        start = time.monotonic()
+        with contextlib.suppress(pp.StorageFailed):
+            study.tell(number, [1.0, 2.0])
+        waited.append(time.monotonic() - start)
+
+    threads = [threading.Thread(target=tell, args=(number,)) for number in numbers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(waited) == 6
+    assert max(waited) < 2 * PATIENCE + 2
+
+
+def test_a_forked_process_does_not_wait_for_a_thread_that_it_does_not_have(tmp_path):
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=9, storage=tmp_path / "s.db")
+    held, let_go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with study._live.reading():
+            held.set()
+            let_go.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        os._exit(len(study.ask()))
+    let_go.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+@contextlib.contextmanager
+def ctrl_c_in_the_driver(nth: int):
+    """As if somebody pressed it in the n-th function of the driver that sends or fetches; yields a list of what it called."""
+    called: list[str] = []
+
+    def press(frame, happening: str, _) -> None:
+        code = frame.f_code
+        if happening == "call" and f"{os.sep}psycopg{os.sep}_pipeline" in code.co_filename:
+            called.append(code.co_name)
+            if len(called) == nth:
+                raise KeyboardInterrupt
+
+    sys.setprofile(press)
+    try:
+        yield called
+    finally:
+        sys.setprofile(None)
+
+
+def test_ctrl_c_anywhere_in_a_tell_is_ctrl_c_and_the_next_call_works(tcp_server):
+    url = tcp_server.new_database()
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=1000, storage=url)
+    study.tell(study.ask()[0].number, [1.0, 2.0])
+    (todo,) = study.ask()
+    with ctrl_c_in_the_driver(0) as called:
+        study.tell(todo.number, [1.0, 2.0])
+    assert len(called) > 10
+    for nth in range(1, len(called)):
+        (todo,) = study.ask()
+        with ctrl_c_in_the_driver(nth), contextlib.suppress(KeyboardInterrupt):
+            study.tell(todo.number, [1.0, 2.0])
+        with in_time():
+            study.tell(todo.number, [1.0, 2.0])
+    assert [event.number for event in study.events()] == list(range(1, len(called) + 2))
+    study.close()

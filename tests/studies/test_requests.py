@@ -92,6 +92,26 @@ def test_a_request_is_for_one_call(storage):
     assert kinds(study) == ["retired"]
 
 
+def test_a_request_with_other_contents_is_refused_and_loses_nothing_silently(storage):
+    study = create(storage, policy="apt")
+    (told, other) = study.ask(2)
+    study.tell(told.number, [1.0, 2.0], request="t")
+    with pytest.raises(pp.AlreadyTold):
+        study.tell(told.number, [9.0, 9.0], request="t")
+    study.add([("a", [1.0, 2.0])], request="night")
+    with pytest.raises(pp.InvalidInput, match="request='night' was used before, for other measurements"):
+        study.add([("a", [1.0, 2.0]), ("b", [3.0, 4.0])], request="night")
+    study.retire("c", "sold out", request="r")
+    with pytest.raises(pp.InvalidInput, match="for another option"):
+        study.retire("b", "sold out", request="r")
+    study.extend(budget=80, request="e")
+    with pytest.raises(pp.InvalidInput, match="for another budget"):
+        study.extend(budget=90, request="e")
+    study.record({}, {}, [("b", [5.0, 6.0])], request="sheet")
+    study.record({other.number: [7.0, 8.0]}, {}, [("b", [5.0, 6.0])], request="sheet")  # what came in since is taken
+    assert kinds(study) == ["told", "imported", "told", "retired", "extended", "imported", "told", "told"]
+
+
 def test_every_event_says_which_call_made_it(storage):
     study = create(storage)
     study.add([("a", [1.0, 2.0]), ("b", [1.0, 2.0])])

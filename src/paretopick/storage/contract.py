@@ -41,6 +41,10 @@ class Storage(Protocol):
     def shown(self) -> str:
         """The address as people may see it, without a password."""
 
+    @property
+    def patience(self) -> float:
+        """Seconds after which whoever waits for the place gives up."""
+
     def names(self) -> list[str]:
         """Returns the names of all studies, sorted."""
 

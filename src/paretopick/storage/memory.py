@@ -57,6 +57,8 @@ class MemoryStorage:
 
     shown = "sqlite://"
     """The address that asks for it."""
+    patience = threading.TIMEOUT_MAX
+    """Nothing outside is waited for."""
 
     def __init__(self) -> None:
         self._studies: dict[int, _Kept] = {}

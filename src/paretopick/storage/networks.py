@@ -47,8 +47,9 @@ class PatientConnection(psycopg.Connection[Any]):
             return super().wait(gen, *args, **kwargs)
         try:
             return super().wait(_limited(gen, self.patience), *args, **kwargs)
-        except NoAnswer:
-            self.pgconn.finish()  # an answer that comes later must not be taken for that to another question
+        except BaseException as problem:
+            if isinstance(problem, NoAnswer) or not isinstance(problem, Exception):  # or Ctrl-C
+                self.pgconn.finish()  # an answer that comes later must not be taken for that to another question
             raise
 
 
@@ -129,7 +130,11 @@ def connect(patience: float, settings: dict[str, Any]) -> PatientConnection:
     if isinstance(answer, BaseException):
         raise answer
     answer.patience = patience
-    _limit(answer, patience)
+    try:
+        _limit(answer, patience)
+    except BaseException:
+        answer.close()
+        raise
     return answer
 
 

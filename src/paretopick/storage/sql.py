@@ -18,7 +18,7 @@ import sqlalchemy as sql
 
 from paretopick.errors import LogDamaged, OutcomeUnknown
 from paretopick.events import Checkpoint, Event, Lease, Outstanding, Place
-from paretopick.storage import queries
+from paretopick.storage import dialects, queries
 from paretopick.storage.chain import FIELDS, first_link, links, next_link
 from paretopick.storage.contract import PAGE, StoredStudy, broken, check_study, gone, went_back
 from paretopick.storage.dialects import Database, Taken, open_database
@@ -46,6 +46,11 @@ class SQLStorage:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which whoever waits for the database gives up."""
+        return dialects.PATIENCE
 
     def close(self) -> None:
         """Closes the connections; they are opened again when needed."""

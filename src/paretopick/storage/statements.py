@@ -48,6 +48,10 @@ def run(connection: sql.Connection, statements: Sequence[Statement], *, commit: 
         if gone:
             connection.invalidate(problem)
         raise wrapped from problem
+    except BaseException:  # Ctrl-C: answers may be on their way still
+        if connection.dialect.name == "postgresql":
+            connection.invalidate()
+        raise
 
 
 def _in_a_pipeline(connection: sql.Connection, raw: Any, statements: Sequence[Statement], commit: bool) -> list[Rows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import time
@@ -49,16 +50,32 @@ class LiveState:
         """What followed from the log when it was looked at last."""
         self._place = Place(0, "")
         """How far that is."""
-        self._turn = threading.RLock()
+        self._turn, self._pid = threading.RLock(), os.getpid()
         self._checkpoint = 0
         """Position of the last event in the last checkpoint."""
         self._torn = True
         """Whether the state is unknown: at first, and when applying events was interrupted."""
 
     @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Within a process one thread at a time; whoever waits for others that wait for a database gives up as they do."""
+        if self._pid != os.getpid():  # nobody here would ever let go of what a thread held when this process was forked
+            self._turn, self._pid = threading.RLock(), os.getpid()
+        turn, patience = self._turn, self.storage.patience
+        if not turn.acquire(timeout=patience):
+            raise StorageFailed(
+                f"another thread of this process has been using the study {self.study.name!r} for {patience:g} s; nothing was "
+                "written, so simply try again."
+            )
+        try:
+            yield
+        finally:
+            turn.release()
+
+    @contextmanager
     def reading(self) -> Iterator[tuple[State, Transaction]]:
         """The state with what everybody has done so far, and a transaction that reads; no other thread changes it meanwhile."""
-        with self._turn, self.storage.reading(self.study, after=self._after) as transaction:
+        with self._in_turn(), self.storage.reading(self.study, after=self._after) as transaction:
             self._catch_up(transaction)
             yield self.state, transaction
 
@@ -72,7 +89,7 @@ class LiveState:
             act: what is done, by the rules.
             request: an id of the caller: if it was used before, nothing is done, and what came out then is returned.
         """
-        with self._turn:
+        with self._in_turn():
             again = request is not None
             mine = secrets.token_hex(8) if request is None else check_name(request, "request")
             start = time.monotonic()

@@ -59,7 +59,8 @@ class Rules:
         """
         lease = self.transaction.lease(number)
         if lease is None:
-            if not (self._made_before("told", number) or (even_if_voided and self._knows(number, row))):
+            again = bool(self._made_before("told", number)) or even_if_voided
+            if not (again and self._knows(number, row)):
                 self._refuse_unless_told(number, row)
             return
         self._check_exact(lease.arm, row)
@@ -98,7 +99,9 @@ class Rules:
 
     def retire(self, arm: int, why: str) -> None:
         """Takes an option out."""
-        if self._made_before("retired"):
+        for event in self._made_before("retired"):
+            if event.arm != arm:
+                raise self._used_for("another option")
             return
         if arm in self.state.retired:
             name = self.state.definition.options[arm]
@@ -107,7 +110,9 @@ class Rules:
 
     def extend(self, budget: int) -> None:
         """Allows more measurements; as many as there are already is harmless."""
-        if self._made_before("extended"):
+        for event in self._made_before("extended"):
+            if (event.details or {})["budget"] != budget:
+                raise self._used_for("another budget")
             return
         choice = self.state.definition.choice
         if not choice.extendable:
@@ -143,10 +148,12 @@ class Rules:
         self._append(Event(0, "imported", details=details, digest=digest[:16]), *new)
         return list(numbers)
 
-    def added_before(self) -> list[int] | None:
+    def added_before(self, rows: Rows) -> list[int] | None:
         """Returns the numbers that the same call got when it was made before, None if it was not."""
         for event in self._made_before("imported"):
-            first, n = ((event.details or {})[key] for key in ("first", "new"))
+            first, n, known = ((event.details or {})[key] for key in ("first", "new", "digest"))
+            if list(table_digests(rows))[-1:] != [known]:
+                raise self._used_for("other measurements")
             return list(range(first, first + n))
         return None
 
@@ -243,10 +250,11 @@ class Rules:
         found = self.transaction.requested(self._request) if number is None else self.transaction.history(number)
         mine = [event for event in found if event.request == self._request]
         if mine and kind not in {event.kind for event in mine}:
-            raise InvalidInput(
-                f"request={self._request!r} was used before, for something {mine[0].kind}; give every call an id of its own."
-            )
+            raise self._used_for(f"something {mine[0].kind}")
         return mine
+
+    def _used_for(self, what: str) -> InvalidInput:
+        return InvalidInput(f"request={self._request!r} was used before, for {what}; give every call an id of its own.")
 
     def _check_exact(self, arm: int, row: Sequence[float]) -> None:
         """Refuses another value of an exact metric than before."""

@@ -294,7 +294,7 @@ class Study:
         rows = self.definition.rows(measurements)
 
         def add(rules: Rules) -> builtins.list[int]:
-            before = rules.added_before()
+            before = rules.added_before(rows)
             return rules.add(rows) if before is None else before
 
         return self._add(add, request)
@@ -331,15 +331,15 @@ class Study:
         new = self.definition.rows(added)
 
         def record(rules: Rules) -> builtins.list[int]:
-            before = rules.added_before()
-            if before is not None:
-                return before
+            before = rules.added_before(new)
             for number, option in beside.items():
                 rules.check_option(number, option)
             for number, row in rows.items():
                 rules.tell(number, row, even_if_voided=True)
             for number, why in reasons.items():
                 rules.fail(number, {"why": why})
+            if before is not None:
+                return before
             return rules.add(new if again else rules.unknown(new), of=new)
 
         return self._add(record, request)
