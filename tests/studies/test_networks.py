@@ -155,6 +155,21 @@ def test_the_command_line_says_it_in_one_line(study, proxy, tcp_server):
     assert proxy.answers_lost == 2
 
 
+def test_numbers_come_back_as_they_were_stored_though_the_server_is_set_to_round_them(tcp_server):
+    url = tcp_server.new_database()
+    study = new_study(url)
+    for todo in study.ask(5):
+        study.tell(todo.number, [1.1, 2.2])
+    study.close()
+    with tcp_server.connect(url) as connection:
+        connection.execute("ALTER ROLE postgres SET extra_float_digits = 0")
+    try:
+        assert pp.Study.open("s", storage=url).events() == study.events()
+    finally:
+        with tcp_server.connect(url) as connection:
+            connection.execute("ALTER ROLE postgres RESET extra_float_digits")
+
+
 def test_the_server_looks_for_workers_that_vanished(tcp_server):
     """Whose machine lost its power in the middle of a question: no other limit of time ends that, and a study stays locked."""
     with contextlib.closing(dialects.open_database(tcp_server.new_database(port=tcp_server.port))) as database:

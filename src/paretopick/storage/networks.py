@@ -160,6 +160,7 @@ def _limit(connection: PatientConnection, patience: float) -> None:
         "idle_in_transaction_session_timeout": int(1000 * patience),
         "tcp_user_timeout": int(1000 * patience),
         **{f"tcp_keepalives_{name}": value for name, value in KEEPALIVES.items()},
+        "extra_float_digits": 1,  # numbers come back as they were stored, whatever the server is set to: hashes are over them
     }
     connection.autocommit = True
     connection.execute("; ".join(f"SET {name} = {value}" for name, value in limits.items()))
