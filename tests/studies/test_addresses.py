@@ -371,8 +371,11 @@ def test_a_password_file_that_cannot_be_used_is_named(content, home, monkeypatch
     if content is not None:
         (home / "secret").write_bytes(content)
     monkeypatch.setenv("PARETOPICK_PASSWORD_FILE", str(home / "secret"))
-    with pytest.raises(pp.errors.ParetopickError, match=r"PARETOPICK_PASSWORD_FILE names .*secret"):
-        open_storage(f"postgresql://me@127.0.0.1:{free_port()}/lab")
+    url = f"postgresql://me@127.0.0.1:{free_port()}/lab"
+    with pytest.raises(pp.InvalidInput, match=r"PARETOPICK_PASSWORD_FILE names .*secret"):
+        open_storage(url)
+    with pytest.raises(pp.InvalidInput, match=r"PARETOPICK_PASSWORD_FILE names .*secret"):
+        pp.Study.list(storage=url)
 
 
 STUDY = """

@@ -90,9 +90,16 @@ def test_status_and_result_show_where_a_study_stands(folder):
     listed = stdout_of("status", cwd=folder)
     assert re.search(r"^boosters\s+1\s+60\s+3\s+3\s+no", listed, re.MULTILINE)
     assert re.search(r"^second\s+0\s+9\s+2\s+2\s+no", listed, re.MULTILINE)
-    assert "There are no studies yet" in stdout_of("status", "--storage", "other.db", cwd=folder)
-    assert not (folder / "other.db").exists()
     assert "Best guess so far: none yet" in stdout_of("result", "boosters", cwd=folder)
+
+
+def test_only_the_usual_file_may_be_absent_when_studies_are_listed(tmp_path):
+    assert "There are no studies yet" in stdout_of("status", cwd=tmp_path)
+    for words, variables in [(("--storage", "typo.db"), {}), ((), {"PARETOPICK_STORAGE": "typo.db"})]:
+        for verb in ("status", "result"):
+            refused = call(verb, *words, cwd=tmp_path, **variables)
+            assert (refused.returncode, refused.stderr[:35]) == (2, "error: there is no database typo.db")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.slow
