@@ -117,7 +117,7 @@ class Study:
 
     @staticmethod
     def list(*, storage: StorageChoice = None) -> builtins.list[str]:
-        """Returns the names of all studies in a database, sorted; none if nobody has named one and the usual file is not there."""
+        """Returns the names of all studies in a database, sorted; none if none was named and the usual file is not there."""
         try:
             return open_storage(storage, new=False).names()
         except MissingFile:
