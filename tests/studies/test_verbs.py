@@ -93,6 +93,16 @@ def test_status_and_result_show_where_a_study_stands(folder):
     assert "Best guess so far: none yet" in stdout_of("result", "boosters", cwd=folder)
 
 
+def test_names_and_numbers_in_a_status_are_read_in_one_way(tmp_path):
+    names = ["a", "Gr\u00fcn, mild", "salt and vinegar"]
+    study = pp.Study.create("s", options=names, metrics={"m": "max"}, budget=9, storage=tmp_path / "paretopick.db")
+    text = stdout_of("status", "s", cwd=tmp_path)
+    assert '3 still measured: a, "Gr\u00fcn, mild" and "salt and vinegar"\n' in text
+    while study.status()["due"] > 1:
+        study.tell(study.ask()[0].number, (1.0,))
+    assert "; 1 is due now, 0 failed." in stdout_of("status", "s", cwd=tmp_path)
+
+
 def test_only_the_usual_file_may_be_absent_when_studies_are_listed(tmp_path):
     assert "There are no studies yet" in stdout_of("status", cwd=tmp_path)
     for words, variables in [(("--storage", "typo.db"), {}), ((), {"PARETOPICK_STORAGE": "typo.db"})]:

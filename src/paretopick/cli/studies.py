@@ -309,10 +309,11 @@ def _print_status(state: dict[str, Any]) -> None:
     rounds = f" of {state['rounds']}" if state["rounds"] else ""
     where = "done" if state["done"] else f"round {state['round']}{rounds}"
     print(f"{state['study']} in {state['storage']}, {state['policy']}: {where}.")
-    say(f"{state['used']} of {state['budget']} measurements count; {state['due']} are due now, {state['failed']} failed.")
+    due = "1 is" if state["due"] == 1 else f"{state['due']} are"
+    say(f"{state['used']} of {state['budget']} measurements count; {due} due now, {state['failed']} failed.")
     for key, words in WORDS.items():
         if state[key] and not state["done"]:
-            say(f"{len(state[key])} {words}: {', '.join(state[key])}")
+            say(f"{len(state[key])} {words}: {listed(state[key])}")
     found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
     say(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {found}")
     for sentence in state["notes"]:
