@@ -398,8 +398,13 @@ def test_what_is_no_database_of_studies_is_said(tmp_path):
         check_storage("sqlite://")
     with contextlib.closing(sqlite3.connect(tmp_path / "empty.db")) as connection:
         connection.execute("CREATE TABLE mine (x)")
-    checked = check_storage(tmp_path / "empty.db")
-    assert (checked.fine, checked.studies) == (True, ())
+    (tmp_path / "nothing.db").touch()
+    for name in ("empty.db", "nothing.db"):
+        (finding,) = check_storage(tmp_path / name).findings
+        assert (finding.study, finding.what) == (None, "it has no tables of studies")
+    pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=9, storage=tmp_path / "ours.db").close()
+    pp.Study.delete("s", storage=tmp_path / "ours.db")
+    assert check_storage(tmp_path / "ours.db").findings == ()
 
 
 def test_a_damaged_study_does_not_hide_the_others_in_the_list(studies):

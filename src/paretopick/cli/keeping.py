@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from paretopick._words import counted, listed
 from paretopick.cli.arguments import Force, Json, Storage
 from paretopick.cli.output import check_target, print_json, say
 from paretopick.cli.progress import work_bar
-from paretopick.errors import InvalidInput
+from paretopick.errors import InvalidInput, MissingFile, UnknownName
 from paretopick.studies.checks import Checked, check_storage
 
 
@@ -29,8 +30,13 @@ def check(
     Every event, what is out with workers, and all counts are looked at, while others may go on. Nothing is changed. If anything
     is wrong it is listed with what to do, and the exit code is 1.
     """
-    with work_bar() as advance:
-        checked = check_storage(storage, [] if name is None else [name], progress=advance)
+    try:
+        with work_bar() as advance:
+            checked = check_storage(storage, [] if name is None else [name], progress=advance)
+    except (MissingFile, UnknownName) as problem:
+        if name is not None and Path(name).is_file():
+            problem.args = (f"{problem} To check the file {name}, write --storage {shlex.quote(name)}.",)
+        raise
     if as_json:
         print_json(checked.to_dict())
     else:

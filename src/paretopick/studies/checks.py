@@ -94,6 +94,8 @@ def check_storage(storage: StorageChoice = None, names: Iterable[str] = (), *, p
     with open_records(storage) as records:
         remedy = "restore a backup" if records.path is None else start_anew(records.path)
         found = [Finding(None, None, f"SQLite says of it: {fault}", remedy) for fault in records.faults()]
+        if records.empty:
+            found.append(Finding(None, None, "it has no tables of studies", "check the storage and the working folder"))
         try:
             rows = records.studies()
         except StorageFailed as problem:
