@@ -196,8 +196,22 @@ def test_a_check_says_that_all_is_well_or_what_is_wrong_where(folder):
         ("boosters", 1, False),
     ]
     assert "event 1 of study 'boosters' does not follow" in call("status", "boosters", cwd=folder).stderr
-    assert "'boosters' has a damaged log, which would be lost; restore" in call("delete", "boosters", cwd=folder).stderr
-    assert stdout_of("delete", "boosters", "--yes", cwd=folder) == "Deleted 'boosters' with a damaged log.\n"
+    kept = "'boosters' has a damaged log of 1 event, which would be lost; restore a backup if there is one, then add --yes.\n"
+    assert call("delete", "boosters", cwd=folder).stderr.endswith(kept)
+    assert stdout_of("delete", "boosters", "--yes", cwd=folder) == "Deleted 'boosters' with a damaged log of 1 event.\n"
+
+
+def test_a_check_of_a_file_by_its_name_says_how_to_name_it(folder):
+    refused = call("check", "backup.db", cwd=folder)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: no study named 'backup.db'")
+    assert refused.stderr.endswith("To check the file backup.db, write --storage backup.db.\n")
+    assert "--storage" not in call("check", "other.db", cwd=folder).stderr
+    (folder / "paretopick.db").unlink()
+    assert "write --storage backup.db." in call("check", "backup.db", cwd=folder).stderr
+    (folder / "empty.db").touch()
+    empty = call("check", "--storage", "empty.db", cwd=folder)
+    assert (empty.returncode, "Wrong in the database: it has no tables of studies" in empty.stdout) == (1, True)
 
 
 def test_the_storage_is_an_option_or_a_variable(tmp_path, server):
