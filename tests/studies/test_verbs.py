@@ -251,6 +251,23 @@ def test_a_sheet_is_filled_in_and_read_back(folder):
     assert stdout_of("sheet", "boosters", cwd=folder).count("\n") == 2  # the one that failed is due again
 
 
+def test_what_is_wrong_with_a_table_is_said_in_the_words_of_tables(folder):
+    (folder / "failed.csv").write_text("option,response,price\na,nan,3\n")
+    said = call("import", "boosters", "failed.csv", cwd=folder).stderr
+    assert said == (
+        "error: failed.csv, row 2: metric 'response' is nan; leave the cells of a measurement that failed empty, and write the "
+        "reason into the column 'failed', or leave the row out. Nothing was imported.\n"
+    )
+    stdout_of("import", "boosters", "filled.csv", cwd=folder)
+    (folder / "more.csv").write_text("option,response,price\nb,2,4\na,1,3\n")
+    said = call("import", "boosters", "more.csv", cwd=folder).stderr
+    assert said.endswith("if it is another one that happens to be equal, add --again. Nothing was imported.\n")
+    stdout_of("import", "boosters", "more.csv", "--again", cwd=folder)
+    stdout_of("export", "boosters", "-o", "all.json", cwd=folder)
+    said = call("import", "boosters", "all.json", cwd=folder).stderr
+    assert said == "error: all.json is JSON, and tables are read as CSV; export it as CSV, and read that.\n"
+
+
 def test_a_sheet_opens_in_spreadsheets(tmp_path):
     stdout_of("create", "s", "--options", "Äpfel,Birnen", "--metrics", "m:max", "--budget", "9", cwd=tmp_path)
     assert (
