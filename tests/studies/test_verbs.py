@@ -147,6 +147,8 @@ def test_a_backup_is_written_checked_and_restored(folder):
     )
     written = json.loads(stdout_of("backup", "monday.db", "--force", "--json", cwd=folder))
     assert written == {"path": "monday.db", "studies": ["boosters"], "events": 1}
+    assert "1 study with 1 event to named.db" in stdout_of("backup", "named.db", "boosters", cwd=folder)
+    assert "no study named 'bosters'" in call("backup", "none.db", "bosters", cwd=folder).stderr
     assert "is the database itself" in call("backup", "paretopick.db", "--force", cwd=folder).stderr
     stdout_of("tell", "boosters", "1", "response=0.8", "price=3", cwd=folder)
     refused = call("restore", "monday.db", cwd=folder)

@@ -47,11 +47,15 @@ def check(
 
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, an SQLite database.", show_default=False)],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="STUDIES", help="The names of the studies.  [default: all in the database]", show_default=False),
+    ] = None,
     force: Force = False,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
-    """Write all studies of a database into one file.
+    """Write all studies of a database, or those that are named, into one file.
 
     It has them as they are at one moment, while others may go on; every event is verified before the file gets its name. It can
     be used as a storage, and "restore" reads it.
@@ -60,7 +64,7 @@ def backup(
 
     check_target(file, force=force)
     with work_bar() as advance:
-        written = write_backup(storage, file, overwrite=force, progress=advance)
+        written = write_backup(storage, file, names or (), overwrite=force, progress=advance)
     if as_json:
         print_json(written._asdict())
     else:
