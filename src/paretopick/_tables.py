@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -201,12 +202,25 @@ def _text(path: str | os.PathLike[str]) -> str:
     name, content = path_text(path), read_whole(path)
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InvalidInput(f"{name} is the file of a spreadsheet program; save the sheet as CSV there, and read that.")
+    if _is_json(content):
+        raise InvalidInput(f"{name} is JSON, and tables are read as CSV; export it as CSV, and read that.")
     encodings = ("utf-16",) if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
     for encoding in encodings:
         with suppress(UnicodeDecodeError):
             if "\0" not in (text := content.decode(encoding)):
                 return text
     raise InvalidInput(f"{name} is not a text; save it as CSV in UTF-8.")
+
+
+def _is_json(content: bytes) -> bool:
+    """Whether a file is an object or a list of JSON; a table may begin as one does, too."""
+    if not content.lstrip().startswith((b"{", b"[")):
+        return False
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _lines(text: str, separator: str, name: str) -> dict[int, list[str]]:

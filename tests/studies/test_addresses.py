@@ -353,6 +353,27 @@ def test_a_password_may_come_from_a_file_or_as_postgresql_takes_it(way, guarded_
         assert storage.names() == []
 
 
+def refusal_of(url):
+    with pytest.raises(pp.StorageFailed) as refusal:
+        open_storage(url)
+    assert "try again" not in str(refusal.value)
+    return str(refusal.value)
+
+
+@pytest.mark.slow
+def test_who_cannot_log_in_is_told_what_helps_and_not_to_wait(guarded_server, home):
+    url = guarded_server.new_database(port=guarded_server.port, login="guarded")
+    ways = "the password comes from ~/.pgpass, PGPASSWORD or the file that PARETOPICK_PASSWORD_FILE names"
+    assert ways in refusal_of(url)
+    assert ways in refusal_of(url.replace("guarded@", "guarded:wrong@"))
+    assert "check the name of the host" in refusal_of("postgresql://me@nowhere.invalid/lab")
+
+
+def test_a_database_that_is_not_on_the_server_is_a_wrong_name(server):
+    url = read_address(server.new_database()).url
+    assert "check the name of the database" in refusal_of(url.set(database="typo").render_as_string())
+
+
 @pytest.mark.slow
 def test_a_password_that_changes_in_its_file_is_read_again(guarded_server, home, monkeypatch):
     password_file(home, monkeypatch, "")
@@ -371,8 +392,11 @@ def test_a_password_file_that_cannot_be_used_is_named(content, home, monkeypatch
     if content is not None:
         (home / "secret").write_bytes(content)
     monkeypatch.setenv("PARETOPICK_PASSWORD_FILE", str(home / "secret"))
-    with pytest.raises(pp.errors.ParetopickError, match=r"PARETOPICK_PASSWORD_FILE names .*secret"):
-        open_storage(f"postgresql://me@127.0.0.1:{free_port()}/lab")
+    url = f"postgresql://me@127.0.0.1:{free_port()}/lab"
+    with pytest.raises(pp.InvalidInput, match=r"PARETOPICK_PASSWORD_FILE names .*secret"):
+        open_storage(url)
+    with pytest.raises(pp.InvalidInput, match=r"PARETOPICK_PASSWORD_FILE names .*secret"):
+        pp.Study.list(storage=url)
 
 
 STUDY = """

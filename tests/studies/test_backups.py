@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import threading
@@ -189,6 +190,57 @@ def test_a_damaged_study_does_not_take_the_place_of_an_older_backup(url, tmp_pat
         backup(url, tmp_path / "backup.db", overwrite=True)
     assert check_storage(tmp_path / "backup.db").findings == ()
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_studies_that_are_not_damaged_are_backed_up_by_their_names(url, tmp_path):
+    for name in ("s", "fine", "other"):
+        study_in(url, name).close()
+    before = contents(url, "fine")
+    execute(url, "DELETE FROM paretopick_events WHERE position = 5 AND study_id = 1")
+    with pytest.raises(pp.LogDamaged, match=r"no backup was written: event 5 of study 's' .* by their names: 'fine', 'other'"):
+        backup(url, tmp_path / "backup.db")
+    with pytest.raises(pp.LogDamaged, match=r"no backup was written: event 5 of study 's'"):
+        backup(url, tmp_path / "backup.db", ["s"])
+    with pytest.raises(pp.UnknownName, match="no study named 'fin'; did you mean 'fine'"):
+        backup(url, tmp_path / "backup.db", ["fin"])
+    assert not (tmp_path / "backup.db").exists()
+    assert backup(url, tmp_path / "backup.db", ["fine"]).studies == ("fine",)
+    checked = check_storage(tmp_path / "backup.db")
+    assert (checked.findings, checked.studies) == ((), ("fine",))
+    restore(tmp_path / "backup.db", tmp_path / "new.db")
+    assert contents(tmp_path / "new.db", "fine") == before
+
+
+def test_a_file_that_cannot_be_copied_is_named_and_not_its_copy(tmp_path):
+    study_in(tmp_path / "s.db").close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'paretopick_studies'")
+        ((size,),) = connection.execute("PRAGMA page_size")
+    content = bytearray((tmp_path / "s.db").read_bytes())
+    content[(page - 1) * size : page * size] = b"\xa5" * size
+    (tmp_path / "s.db").write_bytes(content)
+    for names in ([], ["s"]):
+        with pytest.raises(pp.StorageFailed) as refusal:
+            backup(tmp_path / "s.db", tmp_path / "backup.db", names)
+        assert re.search(r"s\.db.* database disk image is malformed; .*move it away, with .*s\.db-wal", str(refusal.value))
+        assert ".half" not in str(refusal.value)
+
+
+def test_a_disk_without_room_for_a_backup_is_named(tmp_path, monkeypatch):
+    study_in(tmp_path / "s.db").close()
+    connect = sqlite3.connect
+
+    def connect_to_little_room(path, *args, **kwargs):
+        connection = connect(path, *args, **kwargs)
+        if str(path).endswith(".half"):
+            connection.execute("PRAGMA max_page_count = 3")  # of which SQLite says the same
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", connect_to_little_room)
+    with pytest.raises(pp.StorageFailed) as refusal:
+        backup(tmp_path / "s.db", tmp_path / "backup.db")
+    assert re.search(rf"s\.db cannot be copied: .* full; the disk of {tmp_path} is full", str(refusal.value))
+    assert ".half" not in str(refusal.value)
 
 
 def test_a_backup_keeps_the_permissions_of_the_one_before(tmp_path):

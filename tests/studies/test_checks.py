@@ -118,6 +118,22 @@ def test_a_damaged_log_is_named_with_its_place_and_stops_whoever_reads_it(studie
     assert pp.Study.open("other", storage=studies).used == 7
 
 
+@pytest.mark.parametrize(
+    "statement, what",
+    [
+        ("DELETE FROM paretopick_events WHERE position >= 13", "event 13 of study 's' is missing. Nothing"),
+        ("UPDATE paretopick_studies SET n_events = 12", "event 13 of study 's' is there, and the study counts fewer. Nothing"),
+        ("DELETE FROM paretopick_events WHERE position = 3", "follow from those before it: it was changed or is missing, or"),
+    ],
+)
+def test_what_is_said_of_a_damaged_log_is_what_was_found(statement, what, file):
+    change(file, "DELETE FROM paretopick_checkpoints")
+    change(file, f"{statement} {'AND study_id = 1' if 'WHERE' in statement else 'WHERE id = 1'}")
+    with pytest.raises(pp.LogDamaged) as refusal:
+        pp.Study.open("s", storage=file)
+    assert what in str(refusal.value)
+
+
 def test_a_value_that_was_changed_before_a_checkpoint_changes_no_answer_and_is_not_passed_on(studies):
     study = pp.Study.open("s", storage=studies)
     expected = study.result()
@@ -365,6 +381,9 @@ def test_a_file_that_sqlite_cannot_read_is_named_and_what_can_be_read_is_looked_
     checked = check_storage(file)
     assert not checked.fine
     assert checked.events == 26
+    assert f"move it away, with {file}-wal and {file}-shm if they are there, then restore a backup" in str(checked.findings[0])
+    with pytest.raises(pp.StorageFailed, match=r"malformed; .* move it away, with .*-wal and .*-shm if they are there"):
+        pp.Study.open("s", storage=file).ask()
     assert any(finding.study is None and "SQLite says of it" in finding.what for finding in checked.findings)
     assert {finding.study for finding in checked.findings} == {None, "s", "other"}
 
@@ -379,8 +398,13 @@ def test_what_is_no_database_of_studies_is_said(tmp_path):
         check_storage("sqlite://")
     with contextlib.closing(sqlite3.connect(tmp_path / "empty.db")) as connection:
         connection.execute("CREATE TABLE mine (x)")
-    checked = check_storage(tmp_path / "empty.db")
-    assert (checked.fine, checked.studies) == (True, ())
+    (tmp_path / "nothing.db").touch()
+    for name in ("empty.db", "nothing.db"):
+        (finding,) = check_storage(tmp_path / name).findings
+        assert (finding.study, finding.what) == (None, "it has no tables of studies")
+    pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=9, storage=tmp_path / "ours.db").close()
+    pp.Study.delete("s", storage=tmp_path / "ours.db")
+    assert check_storage(tmp_path / "ours.db").findings == ()
 
 
 def test_a_damaged_study_does_not_hide_the_others_in_the_list(studies):

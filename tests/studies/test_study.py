@@ -663,7 +663,8 @@ def test_a_study_can_be_deleted_and_the_others_stay(storage):
 
 
 def test_looking_for_studies_makes_no_file(tmp_path):
-    assert pp.Study.list(storage=tmp_path / "no.db") == []
+    with pytest.raises(pp.MissingFile, match="there is no database"):
+        pp.Study.list(storage=tmp_path / "no.db")
     with pytest.raises(FileNotFoundError, match=r"there is no database .*no\.db"):
         pp.Study.open("s", storage=tmp_path / "no.db")
     assert list(tmp_path.iterdir()) == []
@@ -680,7 +681,8 @@ def test_the_default_storage_is_a_file_here_or_what_the_environment_says(tmp_pat
     pp.Study.create("s", options=OPTIONS, metrics=METRICS, budget=60)
     assert (tmp_path / "paretopick.db").exists()
     monkeypatch.setenv("PARETOPICK_STORAGE", f"sqlite:///{tmp_path}/other.db")
-    assert pp.Study.list() == []
+    with pytest.raises(pp.MissingFile, match="there is no database"):
+        pp.Study.list()
     pp.Study.create("s", options=OPTIONS, metrics=METRICS, budget=60)
     assert (tmp_path / "other.db").exists()
 

@@ -90,9 +90,26 @@ def test_status_and_result_show_where_a_study_stands(folder):
     listed = stdout_of("status", cwd=folder)
     assert re.search(r"^boosters\s+1\s+60\s+3\s+3\s+no", listed, re.MULTILINE)
     assert re.search(r"^second\s+0\s+9\s+2\s+2\s+no", listed, re.MULTILINE)
-    assert "There are no studies yet" in stdout_of("status", "--storage", "other.db", cwd=folder)
-    assert not (folder / "other.db").exists()
     assert "Best guess so far: none yet" in stdout_of("result", "boosters", cwd=folder)
+
+
+def test_names_and_numbers_in_a_status_are_read_in_one_way(tmp_path):
+    names = ["a", "Gr\u00fcn, mild", "salt and vinegar"]
+    study = pp.Study.create("s", options=names, metrics={"m": "max"}, budget=9, storage=tmp_path / "paretopick.db")
+    text = stdout_of("status", "s", cwd=tmp_path)
+    assert '3 still measured: a, "Gr\u00fcn, mild" and "salt and vinegar"\n' in text
+    while study.status()["due"] > 1:
+        study.tell(study.ask()[0].number, (1.0,))
+    assert "; 1 is due now, 0 failed." in stdout_of("status", "s", cwd=tmp_path)
+
+
+def test_only_the_usual_file_may_be_absent_when_studies_are_listed(tmp_path):
+    assert "There are no studies yet" in stdout_of("status", cwd=tmp_path)
+    for words, variables in [(("--storage", "typo.db"), {}), ((), {"PARETOPICK_STORAGE": "typo.db"})]:
+        for verb in ("status", "result"):
+            refused = call(verb, *words, cwd=tmp_path, **variables)
+            assert (refused.returncode, refused.stderr[:35]) == (2, "error: there is no database typo.db")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.slow
@@ -130,6 +147,8 @@ def test_a_backup_is_written_checked_and_restored(folder):
     )
     written = json.loads(stdout_of("backup", "monday.db", "--force", "--json", cwd=folder))
     assert written == {"path": "monday.db", "studies": ["boosters"], "events": 1}
+    assert "1 study with 1 event to named.db" in stdout_of("backup", "named.db", "boosters", cwd=folder)
+    assert "no study named 'bosters'" in call("backup", "none.db", "bosters", cwd=folder).stderr
     assert "is the database itself" in call("backup", "paretopick.db", "--force", cwd=folder).stderr
     stdout_of("tell", "boosters", "1", "response=0.8", "price=3", cwd=folder)
     refused = call("restore", "monday.db", cwd=folder)
@@ -179,8 +198,22 @@ def test_a_check_says_that_all_is_well_or_what_is_wrong_where(folder):
         ("boosters", 1, False),
     ]
     assert "event 1 of study 'boosters' does not follow" in call("status", "boosters", cwd=folder).stderr
-    assert "'boosters' has a damaged log, which would be lost; restore" in call("delete", "boosters", cwd=folder).stderr
-    assert stdout_of("delete", "boosters", "--yes", cwd=folder) == "Deleted 'boosters' with a damaged log.\n"
+    kept = "'boosters' has a damaged log of 1 event, which would be lost; restore a backup if there is one, then add --yes.\n"
+    assert call("delete", "boosters", cwd=folder).stderr.endswith(kept)
+    assert stdout_of("delete", "boosters", "--yes", cwd=folder) == "Deleted 'boosters' with a damaged log of 1 event.\n"
+
+
+def test_a_check_of_a_file_by_its_name_says_how_to_name_it(folder):
+    refused = call("check", "backup.db", cwd=folder)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: no study named 'backup.db'")
+    assert refused.stderr.endswith("To check the file backup.db, write --storage backup.db.\n")
+    assert "--storage" not in call("check", "other.db", cwd=folder).stderr
+    (folder / "paretopick.db").unlink()
+    assert "write --storage backup.db." in call("check", "backup.db", cwd=folder).stderr
+    (folder / "empty.db").touch()
+    empty = call("check", "--storage", "empty.db", cwd=folder)
+    assert (empty.returncode, "Wrong in the database: it has no tables of studies" in empty.stdout) == (1, True)
 
 
 def test_the_storage_is_an_option_or_a_variable(tmp_path, server):
@@ -218,6 +251,23 @@ def test_a_sheet_is_filled_in_and_read_back(folder):
     text = stdout_of("import", "boosters", "round.csv", cwd=folder)
     assert "Read round.csv: 41 told, 0 made before, 1 failed, 0 left out; 42 of 60 measurements count, round 1." in text
     assert stdout_of("sheet", "boosters", cwd=folder).count("\n") == 2  # the one that failed is due again
+
+
+def test_what_is_wrong_with_a_table_is_said_in_the_words_of_tables(folder):
+    (folder / "failed.csv").write_text("option,response,price\na,nan,3\n")
+    said = call("import", "boosters", "failed.csv", cwd=folder).stderr
+    assert said == (
+        "error: failed.csv, row 2: metric 'response' is nan; leave the cells of a measurement that failed empty, and write the "
+        "reason into the column 'failed', or leave the row out. Nothing was imported.\n"
+    )
+    stdout_of("import", "boosters", "filled.csv", cwd=folder)
+    (folder / "more.csv").write_text("option,response,price\nb,2,4\na,1,3\n")
+    said = call("import", "boosters", "more.csv", cwd=folder).stderr
+    assert said.endswith("if it is another one that happens to be equal, add --again. Nothing was imported.\n")
+    stdout_of("import", "boosters", "more.csv", "--again", cwd=folder)
+    stdout_of("export", "boosters", "-o", "all.json", cwd=folder)
+    said = call("import", "boosters", "all.json", cwd=folder).stderr
+    assert said == "error: all.json is JSON, and tables are read as CSV; export it as CSV, and read that.\n"
 
 
 def test_a_sheet_opens_in_spreadsheets(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from paretopick._words import counted, listed
 from paretopick.cli.arguments import Force, Json, Storage
 from paretopick.cli.output import check_target, print_json, say
 from paretopick.cli.progress import work_bar
-from paretopick.errors import InvalidInput
+from paretopick.errors import InvalidInput, MissingFile, UnknownName
 from paretopick.studies.checks import Checked, check_storage
 
 
@@ -29,8 +30,13 @@ def check(
     Every event, what is out with workers, and all counts are looked at, while others may go on. Nothing is changed. If anything
     is wrong it is listed with what to do, and the exit code is 1.
     """
-    with work_bar() as advance:
-        checked = check_storage(storage, [] if name is None else [name], progress=advance)
+    try:
+        with work_bar() as advance:
+            checked = check_storage(storage, [] if name is None else [name], progress=advance)
+    except (MissingFile, UnknownName) as problem:
+        if name is not None and Path(name).is_file():
+            problem.args = (f"{problem} To check the file {name}, write --storage {shlex.quote(name)}.",)
+        raise
     if as_json:
         print_json(checked.to_dict())
     else:
@@ -41,11 +47,15 @@ def check(
 
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, an SQLite database.", show_default=False)],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="STUDIES", help="The names of the studies.  [default: all in the database]", show_default=False),
+    ] = None,
     force: Force = False,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
-    """Write all studies of a database into one file.
+    """Write all studies of a database, or those that are named, into one file.
 
     It has them as they are at one moment, while others may go on; every event is verified before the file gets its name. It can
     be used as a storage, and "restore" reads it.
@@ -54,7 +64,7 @@ def backup(
 
     check_target(file, force=force)
     with work_bar() as advance:
-        written = write_backup(storage, file, overwrite=force, progress=advance)
+        written = write_backup(storage, file, names or (), overwrite=force, progress=advance)
     if as_json:
         print_json(written._asdict())
     else:

@@ -71,7 +71,11 @@ def import_(
     values are left for later.
     """
     study = Study.open(name, storage=storage)
-    imported = tables.import_table(study, file, again=again, request=request)
+    try:
+        imported = tables.import_table(study, file, again=again, request=request)
+    except InvalidInput as problem:  # where Python has an argument there is an option here
+        problem.args = (str(problem).replace("say so with again.", "add --again."),)
+        raise
     if as_json:
         print_json({"imported": asdict(imported), **study.status()})
         return

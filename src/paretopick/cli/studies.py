@@ -37,6 +37,7 @@ from paretopick.cli.output import note, print_csv, print_json, print_result, pri
 from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import Study
+from paretopick.studies.checks import check_storage
 from paretopick.studies.files import read_study_file
 from paretopick.studies.study import new_study
 
@@ -275,7 +276,7 @@ def delete(
         n: int | None = len(Study.open(name, storage=storage).measurements())
         what = counted(n or 0, "measurement")
     except LogDamaged:
-        n, what = None, "a damaged log"
+        n, what = None, f"a damaged log of {counted(check_storage(storage, [name]).events, 'event')}"
     if not yes:
         remedy = "export them if need be" if n is not None else "restore a backup if there is one"
         raise InvalidInput(f"{name!r} has {what}, which would be lost; {remedy}, then add --yes.")
@@ -309,10 +310,11 @@ def _print_status(state: dict[str, Any]) -> None:
     rounds = f" of {state['rounds']}" if state["rounds"] else ""
     where = "done" if state["done"] else f"round {state['round']}{rounds}"
     print(f"{state['study']} in {state['storage']}, {state['policy']}: {where}.")
-    say(f"{state['used']} of {state['budget']} measurements count; {state['due']} are due now, {state['failed']} failed.")
+    due = "1 is" if state["due"] == 1 else f"{state['due']} are"
+    say(f"{state['used']} of {state['budget']} measurements count; {due} due now, {state['failed']} failed.")
     for key, words in WORDS.items():
         if state[key] and not state["done"]:
-            say(f"{len(state[key])} {words}: {', '.join(state[key])}")
+            say(f"{len(state[key])} {words}: {listed(state[key])}")
     found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
     say(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {found}")
     for sentence in state["notes"]:

@@ -14,7 +14,7 @@ from paretopick.errors import InvalidInput
 from paretopick.storage.contract import Storage, StoredStudy, Transaction
 from paretopick.storage.memory import MemoryStorage
 
-__all__ = ["MemoryStorage", "Storage", "StorageChoice", "StoredStudy", "Transaction", "open_storage"]
+__all__ = ["MemoryStorage", "Storage", "StorageChoice", "StoredStudy", "Transaction", "is_named", "open_storage"]
 
 StorageChoice = str | os.PathLike[str] | Storage | None
 """The address of a database, the path of an SQLite file, an open storage, or None for the usual place."""
@@ -41,6 +41,11 @@ def open_storage(storage: StorageChoice = None, *, new: bool = True) -> Storage:
     from paretopick.storage.sql import SQLStorage  # SQLAlchemy is loaded for databases only
 
     return SQLStorage(address, new=new)
+
+
+def is_named(storage: StorageChoice) -> bool:
+    """Whether somebody has said which storage is meant, by an argument or in the environment."""
+    return storage is not None or bool(os.environ.get("PARETOPICK_STORAGE"))
 
 
 def address_of(storage: str | os.PathLike[str] | None) -> str:

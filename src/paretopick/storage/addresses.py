@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus, unquote
 
 from paretopick._words import cut, joined, quoted, short, with_article
-from paretopick.errors import InvalidInput, MissingFile
+from paretopick.errors import InvalidInput
 
 if TYPE_CHECKING:
     import sqlalchemy as sql
@@ -219,8 +219,8 @@ def password_in_file() -> str | None:
     try:
         with open(path, encoding="utf-8") as file:
             password = file.readline().rstrip("\r\n")
-    except FileNotFoundError:
-        raise MissingFile(f"{PASSWORD_FILE} names {path}, which is not there.") from None
+    except FileNotFoundError:  # which is no missing database, as MissingFile would say
+        raise InvalidInput(f"{PASSWORD_FILE} names {path}, which is not there.") from None
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or "it is no text"
         raise InvalidInput(f"{PASSWORD_FILE} names {path!r}, which cannot be read: {why}.") from None

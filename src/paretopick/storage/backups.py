@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,8 +21,9 @@ from paretopick.storage import StorageChoice, open_storage
 from paretopick.storage.chain import FIELDS
 from paretopick.storage.contract import PAGE, check_study
 from paretopick.storage.dialects import Taken, sqlite_file
+from paretopick.storage.files import start_anew
 from paretopick.storage.memory import Copy, MemoryStorage
-from paretopick.storage.records import Records, StudyRow, hash_at, open_file, open_records
+from paretopick.storage.records import Records, StudyRow, Unreadable, hash_at, open_file, open_records
 from paretopick.storage.schema import bring_up_to_date, checkpoints, events, leases, studies
 from paretopick.storage.sql import SQLStorage, delete_rows, read_event, read_leases, read_study
 
@@ -61,9 +63,14 @@ class StudiesThere(InvalidInput):
 
 
 def backup(
-    storage: StorageChoice, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress | None = None
+    storage: StorageChoice,
+    path: str | os.PathLike[str],
+    names: Iterable[str] = (),
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> Backup:
-    """Writes all studies of a database into a file, as they are at one moment, whoever writes meanwhile.
+    """Writes studies of a database into a file, as they are at one moment, whoever writes meanwhile.
 
     The file is an SQLite database whatever it was made from. Before it gets its name the chain of every study in it is verified,
     so that a damaged study never takes the place of an older backup.
@@ -71,6 +78,7 @@ def backup(
     Args:
         storage: the URL of a database, the path of an SQLite file, or an open storage; None for the usual place.
         path: of the file.
+        names: of the studies; all by default.
         overwrite: whether a file of that name is replaced.
         progress: is told what is being done, how much is done, and of how much.
     """
@@ -80,14 +88,15 @@ def backup(
         if records.empty:
             raise InvalidInput(f"{records.shown} never held a study; check the storage and the working folder.")
         _check_target(target, records.path, overwrite)
-        with whole_file(target) as half:
-            if records.is_file:
+        wanted = [names] if isinstance(names, str) else list(names)
+        with whole_file(target) as half, _source_named(records, "no backup was written"):
+            if records.is_file and not wanted:
                 records.copy_file(str(half), lambda done, all_: tell("copying", done, all_) if all_ > PAGE else None)
             else:
-                _export(records, half, tell)
+                _export(records, wanted, half, target, tell)
             with open_file(half) as copy:
                 found = copy.studies()
-                _verify(copy, found, tell)
+                _verify_all(copy, found, tell)
     return Backup(str(target), tuple(sorted(study.name for study in found)), sum(study.n_events for study in found))
 
 
@@ -116,11 +125,9 @@ def restore(
         raise MissingFile(f"there is no backup {name}; check its name.")
     tell = progress or _silent
     with open_records(Path(name)) as records:
-        chosen = _choose(records, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
-        try:
+        with _source_named(records, "nothing was restored"):
+            chosen = _choose(records, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
             _verify(records, chosen, tell)
-        except LogDamaged as problem:
-            raise LogDamaged(f"{records.shown} is damaged, and nothing was restored: {problem}") from None
         target = open_storage(storage)
         if isinstance(target, MemoryStorage):
             lost = _into_memory(records, chosen, target, replace)
@@ -154,11 +161,29 @@ def _same_file(one: str | None, other: str | None) -> bool:
     return None not in (one, other) and os.path.realpath(str(one)) == os.path.realpath(str(other))
 
 
-def _export(records: Records, half: Path, tell: Progress) -> None:
-    """Writes what a server holds into a new file; ids and tokens are kept."""
-    database = sqlite_file(half)
-    bring_up_to_date(database)
+@contextmanager
+def _source_named(records: Records, what: str) -> Iterator[None]:
+    """Damage is said of the database that it is in, not of a copy, with what was not done."""
+    try:
+        yield
+    except LogDamaged as problem:
+        raise LogDamaged(f"{records.shown} is damaged, and {what}: {problem}") from None
+    except Unreadable as problem:
+        remedy = start_anew(os.path.abspath(records.path or ""))
+        raise StorageFailed(f"{records.shown} is damaged, and {what}: {problem}; {remedy}.") from problem
+
+
+def _export(records: Records, names: Sequence[str], half: Path, target: Path, tell: Progress) -> None:
+    """Writes studies, all if none is named, into a new file; ids and tokens are kept."""
     rows = records.studies()
+    for name in names:
+        check_study(name, [row.name for row in rows], records.shown)
+    if names:
+        rows = [row for row in rows if row.name in names]
+        _verify_all(records, rows, tell)  # what is damaged may not even be copied
+    database = sqlite_file(half)
+    database.shown = str(target)
+    bring_up_to_date(database)
     copied = _count("copying", rows, tell)
     with database.writing() as connection:
         for row in rows:
@@ -173,6 +198,22 @@ def _verify(records: Records, chosen: Sequence[StudyRow], tell: Progress) -> Non
     followed = _count("verifying", chosen, tell)
     for study in chosen:
         records.verify(study, followed)
+
+
+def _verify_all(records: Records, studies: Sequence[StudyRow], tell: Progress) -> None:
+    """As ``_verify``, and says which studies are not damaged."""
+    followed = _count("verifying", studies, tell)
+    damaged: dict[str, StorageFailed] = {}
+    for study in studies:
+        try:
+            records.verify(study, followed)
+        except (LogDamaged, Unreadable) as problem:
+            damaged[study.name] = problem
+    if damaged:
+        (name, first), *_ = damaged.items()
+        said = first if isinstance(first, LogDamaged) else f"events of study {name!r} cannot be read ({first})."
+        fine = sorted(study.name for study in studies if study.name not in damaged)
+        raise LogDamaged(f"{said} The others can be backed up by their names: {quoted(fine)}." if fine else str(said))
 
 
 def _copy(records: Records, study: int, target: sql.Connection, new: int, copied: Callable[[int], None]) -> None:

@@ -178,11 +178,16 @@ def went_back(study: StoredStudy, seen: int, found: int) -> LogDamaged:
     )
 
 
-def broken(study: StoredStudy, position: int, what: str = "does not follow from those before it") -> LogDamaged:
+_DOES_NOT_FOLLOW = (
+    "does not follow from those before it: it was changed or is missing, or the log is not the one that was seen before"
+)
+
+
+def broken(study: StoredStudy, position: int, what: str = _DOES_NOT_FOLLOW) -> LogDamaged:
     """What to raise where a log does not fit."""
     if position == 0:
         return LogDamaged(f"the definition of study {study.name!r} was changed; restore a backup, or undo the change.")
     return LogDamaged(
-        f"event {position} of study {study.name!r} {what}: it was changed, one before it is missing, or the log is not the one "
-        "that was seen before. Nothing was written; see what paretopick check says, and restore a backup if it is damaged."
+        f"event {position} of study {study.name!r} {what}. Nothing was written; see what paretopick check says, and restore a "
+        "backup if it is damaged."
     )

@@ -7,6 +7,7 @@ readers never wait); on PostgreSQL whoever writes locks the rows that matter. No
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -21,7 +22,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from paretopick.errors import InvalidInput, MissingFile, OutcomeUnknown, StorageFailed, StudyGone, UnsafeStorage
-from paretopick.storage.addresses import Address, file_address, password_in_file, read_address
+from paretopick.storage.addresses import PASSWORD_FILE, Address, file_address, password_in_file, read_address
 from paretopick.storage.files import error_code, file_identity, network_file_system, remedy, wait_for_lock
 
 PATIENCE = 60.0
@@ -204,6 +205,19 @@ class SQLite(Database):
         self._turn = threading.RLock()
 
 
+_LOGGING_IN = {
+    "password authentication failed|no password supplied": (
+        "check the name of the user; the password comes from ~/.pgpass, PGPASSWORD or the file that "
+        f"{PASSWORD_FILE} names, if the address has none"
+    ),
+    'database ".*" does not exist': "check the name of the database, or have it made on the server",
+    'role ".*" does not exist': "check the name of the user, or have it made on the server",
+    "resolve host|translate host name|[Nn]ame or service not known": "check the name of the host, and that the network is up",
+}
+"""What keeps somebody from logging in, however often it is tried, and what helps. The driver tells no codes of these errors;
+where a server speaks another language, the usual remedy is given."""
+
+
 class PostgreSQL(Database):
     """A database of a PostgreSQL server."""
 
@@ -239,6 +253,10 @@ class PostgreSQL(Database):
         sql.event.listen(engine, "do_connect", connect)
         sql.event.listen(engine, "checkout", check_out)
         return engine
+
+    def _remedy(self, problem: BaseException) -> str:
+        said = str(problem)
+        return next((helps for what, helps in _LOGGING_IN.items() if re.search(what, said)), super()._remedy(problem))
 
     def lock_layout(self, connection: sql.Connection) -> None:
         """Waits for a lock that all of us take before they change tables."""

@@ -192,8 +192,13 @@ def remedy(problem: BaseException, path: str) -> str | None:
         case sqlite3.SQLITE_NOTADB:
             return "check the name of the file; this one was left as it is"
         case sqlite3.SQLITE_CORRUPT:
-            return "the file is damaged; restore a backup"
+            return f"the file is damaged: {start_anew(path)}"
     return None
+
+
+def start_anew(path: str) -> str:
+    """Returns what to do about a file that is damaged; nothing can be restored into it, and what is beside it belongs to it."""
+    return f"move it away, with {path}-wal and {path}-shm if they are there, then restore a backup into a new file of that name"
 
 
 def _why_not_opened(path: str, folder: str) -> str:

@@ -22,6 +22,7 @@ from paretopick.storage import IN_MEMORY, StorageChoice, address_of
 from paretopick.storage.chain import FIELDS
 from paretopick.storage.contract import PAGE, pages
 from paretopick.storage.dialects import Database, SQLite, open_database, sqlite_file
+from paretopick.storage.files import error_code, remedy
 from paretopick.storage.schema import LAYOUT, bring_up_to_date, checkpoints, events, layout, leases, studies
 from paretopick.storage.sql import SQLStorage, SQLTransaction, read_study
 from paretopick.storage.statements import Rows, Statement, run
@@ -115,15 +116,20 @@ class Records:
         return hash_at(self._connection, study, position)
 
     def verify(self, study: StudyRow, followed: Callable[[int], None]) -> None:
-        """Raises ``LogDamaged`` if the events of a study do not follow from each other, or cannot be read.
+        """Raises ``LogDamaged`` if the events of a study do not follow from each other, ``Unreadable`` if a file has lost them.
 
         Args:
             study: its row.
             followed: is told how many more events are right.
         """
         transaction = SQLTransaction(self._database, self._connection, read_study(study[:5]), locked=False)
-        for page in pages(transaction):
-            followed(len(page))
+        try:
+            for page in pages(transaction):
+                followed(len(page))
+        except sql.exc.DBAPIError as problem:
+            if not self.is_file:
+                raise
+            raise Unreadable(str(problem.orig)) from problem
 
     def faults(self) -> list[str]:
         """Returns what the database says about its own damage; a server does not say."""
@@ -148,7 +154,10 @@ class Records:
                 _driver(self._connection).backup(target, pages=1000, progress=advance)
                 target.execute("PRAGMA journal_mode = DELETE")  # one file, which can be read where nobody may write
         except sqlite3.Error as problem:
-            raise StorageFailed(f"{self.shown} cannot be copied to {path}: {problem}.") from problem
+            # A full disk is that of the copy; whatever else is wrong is wrong with what is copied.
+            place = path if error_code(problem) == sqlite3.SQLITE_FULL else self.path or ""
+            helps = remedy(problem, place) or "nothing was changed"
+            raise StorageFailed(f"{self.shown} cannot be copied: {problem}; {helps}.") from problem
 
     def _pages(self, query: sql.Select[Any], study: int) -> Iterator[Rows]:
         after: Any = _BEFORE_ALL

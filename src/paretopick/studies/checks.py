@@ -17,6 +17,7 @@ from paretopick.events import Event
 from paretopick.storage import StorageChoice
 from paretopick.storage.chain import first_link, next_link
 from paretopick.storage.contract import PAGE, check_study
+from paretopick.storage.files import start_anew
 from paretopick.studies.contents import Contents, Wrong, is_whole
 from paretopick.studies.definition import Definition
 from paretopick.studies.state import FORMAT, State
@@ -91,12 +92,15 @@ def check_storage(storage: StorageChoice = None, names: Iterable[str] = (), *, p
 
     chosen = [names] if isinstance(names, str) else list(names)
     with open_records(storage) as records:
-        found = [Finding(None, None, f"SQLite says of it: {fault}", "restore a backup") for fault in records.faults()]
+        remedy = "restore a backup" if records.path is None else start_anew(records.path)
+        found = [Finding(None, None, f"SQLite says of it: {fault}", remedy) for fault in records.faults()]
+        if records.empty:
+            found.append(Finding(None, None, "it has no tables of studies", "check the storage and the working folder"))
         try:
             rows = records.studies()
         except StorageFailed as problem:
             rows, chosen = [], []
-            found.append(Finding(None, None, f"its studies cannot be read ({problem})", "restore a backup"))
+            found.append(Finding(None, None, f"its studies cannot be read ({problem})", remedy))
         for name in chosen:
             check_study(name, [row.name for row in rows], records.shown)
         checks = [_StudyCheck(records, row) for row in rows if not chosen or row.name in chosen]

@@ -15,7 +15,7 @@ from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, S
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
-from paretopick.storage import Storage, StorageChoice, StoredStudy, open_storage
+from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
 from paretopick.storage.contract import pages
 from paretopick.studies.answer import result_of
 from paretopick.studies.definition import Definition, Scale, Values, define
@@ -117,10 +117,12 @@ class Study:
 
     @staticmethod
     def list(*, storage: StorageChoice = None) -> builtins.list[str]:
-        """Returns the names of all studies in a database, sorted; none if there is no such file."""
+        """Returns the names of all studies in a database, sorted; none if none was named and the usual file is not there."""
         try:
             return open_storage(storage, new=False).names()
         except MissingFile:
+            if is_named(storage):  # most probably with a slip of the pen
+                raise
             return []
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import io
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -154,6 +155,12 @@ class _Read:
     def take(self, study: Study, table: Table, row: Mapping[str, str], line: int) -> None:
         """Reads one more row."""
         number, given, why = _number(row), _values(study.metrics, table, line), row.get("failed", "")
+        for name, value in (given or {}).items():
+            if not math.isfinite(value):
+                raise InvalidInput(
+                    f"metric {name!r} is {value}; leave the cells of a measurement that failed empty, and write the reason into "
+                    "the column 'failed', or leave the row out."
+                )
         values = None if given is None else study.definition.values(given)
         why = "" if why.casefold() in NO_FAILURE else why
         if row.get("study", study.name) not in ("", study.name):
