@@ -407,6 +407,14 @@ def test_what_is_no_database_of_studies_is_said(tmp_path):
     assert check_storage(tmp_path / "ours.db").findings == ()
 
 
+def test_a_study_whose_definition_cannot_be_read_can_be_deleted(studies):
+    change(studies, "UPDATE paretopick_studies SET definition = 'x' WHERE id = 1")
+    pp.Study.delete("s", storage=studies)
+    assert pp.Study.list(storage=studies) == ["other"]
+    with pytest.raises(pp.UnknownName, match="no study named 's'"):
+        pp.Study.delete("s", storage=studies)
+
+
 def test_a_damaged_study_does_not_hide_the_others_in_the_list(studies):
     change(studies, "UPDATE paretopick_events SET measured = '[9.0, 9.0]' WHERE position = 3 AND study_id = 1")
     change(studies, "DELETE FROM paretopick_checkpoints")

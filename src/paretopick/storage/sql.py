@@ -92,8 +92,13 @@ class SQLStorage:
         return None if found is None else read_study(tuple(found))
 
     def delete(self, name: str) -> None:
-        """Removes a study with all that belongs to it."""
-        study = self.find(name)
+        """Removes a study with all that belongs to it, even if it cannot be read any more."""
+        with self.database.reading() as connection:
+            found = connection.execute(sql.select(studies.c.id, studies.c.token).where(studies.c.name == name)).one_or_none()
+        if found is None:
+            check_study(name, self.names(), self.shown)
+            raise gone(StoredStudy(0, "", name, {}, 0.0))  # and has just been created
+        study = StoredStudy(found.id, found.token, name, {}, 0.0)
         with self.database.writing() as connection:
             SQLTransaction(self.database, connection, study, locked=True)  # as all who write: they would wait for each other else
             delete_rows(connection, study.id)
