@@ -27,8 +27,11 @@ publish:  ## put the page of the last `make paper`, and the pictures and data th
 	cp $(OUT)/reproduction.md docs/
 	grep -o 'figures/[a-z0-9-]*\.[a-z]*' $(OUT)/reproduction.md | sort -u | xargs -I{} cp $(OUT)/{} docs/{}
 
+# Twice as many as there are cores, since many tests wait for processes and servers.
+TESTERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "auto")')
+
 test: check postgresql chromium  ## everything that must pass: the checks, then the tests on all cores
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal
 
 quick: $(VENV)/installed-dev  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"

@@ -100,7 +100,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("verb", FLAGS)
-@examples(15)
+@examples(6)
 @given(data=st.data())
 def test_arguments(folder, verb, data):
     words = data.draw(st.lists(TEXTS, max_size=3))

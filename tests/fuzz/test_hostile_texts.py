@@ -116,7 +116,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("files") / "any.file"
 
 
-@examples(80)
+@examples(40)
 @given(content=FILES)
 def test_tables(path, content):
     path.write_bytes(content)
@@ -135,7 +135,7 @@ def test_tables(path, content):
             read(path)
 
 
-@examples(80)
+@examples(40)
 @given(content=STUDY_FILES | st.binary(max_size=100))
 def test_study_files(path, content):
     path.write_bytes(content)
@@ -173,14 +173,14 @@ LINES = st.sampled_from(
 )
 
 
-@examples(80)
+@examples(40)
 @given(output=st.lists(LINES | st.text(max_size=20), max_size=4).map("\n".join))
 def test_outputs_of_commands(output):
     with refused_politely():
         assert readings(output, ["m"]).keys() == {"m"}
 
 
-@examples(200)
+@examples(100)
 @given(text=st.text(max_size=30) | LINES | CELLS)
 def test_texts_that_people_type(text):
     value_of(text)

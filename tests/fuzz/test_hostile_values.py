@@ -205,7 +205,7 @@ def test_what_is_right_is_taken(name):
 
 
 @pytest.mark.parametrize("name", CALLS)
-@examples(30)
+@examples(15)
 @given(data=st.data())
 def test_whatever_a_function_is_given_only_errors_of_ours_come_out(name, data):
     call, right = CALLS[name]
@@ -217,7 +217,7 @@ def test_whatever_a_function_is_given_only_errors_of_ours_come_out(name, data):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-@examples(30)
+@examples(15)
 @given(data=st.data())
 def test_whatever_a_verb_is_given_only_errors_of_ours_come_out_and_then_nothing_has_changed(verb, data):
     call, right = VERBS[verb]

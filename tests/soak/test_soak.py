@@ -21,7 +21,7 @@ from soak.trial import Plan
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_short_soak_keeps_every_promise(database, tmp_path):
     """Machines on which tests run may be busy: how long calls take is left to the long soak."""
-    plan = Plan(seconds=8, workers=4, patience=3, seed=1, margin=60)
+    plan = Plan(seconds=6, workers=4, patience=3, seed=1, margin=60)
     (outcome,) = soak(plan, (database,), tmp_path, say=lambda _: None)
     assert outcome.faults == []
     assert sum(outcome.counts["disturbances"].values()) > 0

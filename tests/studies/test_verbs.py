@@ -118,7 +118,9 @@ def test_the_only_study_needs_no_name(verb, folder):
     assert stdout_of(verb, *(["--rehearsals", "0"] if verb == "report" else []), cwd=folder)
     stdout_of("create", "second", "--options", "x,y", "--metrics", "m:max", "--budget", "9", cwd=folder)
     assert "there are 2 studies, 'boosters', 'second'; say which one" in call(verb, cwd=folder).stderr
-    assert "there are no studies yet" in call(verb, "--storage", "other.db", cwd=folder).stderr
+    for name in ("boosters", "second"):
+        stdout_of("delete", name, "--yes", cwd=folder)
+    assert "there are no studies yet" in call(verb, cwd=folder).stderr
 
 
 def test_names_of_metrics_are_shown_as_they_are(tmp_path):
