@@ -1,6 +1,7 @@
 """Settings and fixtures shared by all tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -10,6 +11,10 @@ import pytest
 # The same examples on every machine and every time; no deadline, since machines are noisy.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
 hypothesis.settings.load_profile("fixed")
+
+# Tests that run in the background ignore Ctrl-C as they come, and so would all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SNW_CANDIDATES = (os.environ.get("PARETOPICK_SNW", ""), str(Path(__file__).parents[2] / "shared" / "data" / "snw.csv"))
 
