@@ -41,6 +41,7 @@ class Inbox:
     def open(self, signals: Iterable[int]) -> Iterator[None]:
         """Notes these signals for as long as it lasts, where they can be: in the main thread, unless they are ignored."""
         before = {}
+        hurry(False)
         if threading.current_thread() is threading.main_thread():
             for number in signals:
                 if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
