@@ -34,7 +34,7 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
     study = pp.Study.create("s", options=options, metrics={"x": "max", "y": "min"}, budget=budget, policy=policy, storage=url)
     promises = tmp_path / "promises"
     promises.mkdir()
-    command = [sys.executable, str(SUPPORT / "kills.py"), url, "s", str(promises), "1", "0.05"]
+    command = [sys.executable, str(SUPPORT / "kills.py"), url, "s", str(promises), "1", "0.03"]
     outcome = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=200).stdout)
     assert outcome["kills"] >= 10
     assert outcome["codes"] == [0] * 8

@@ -25,6 +25,7 @@ LEASE = 0.5
 def measure(todo: pp.Measurement) -> list[float]:
     """Of every option another mean; a measurement that is made twice comes out differently, as in life."""
     arm = int(todo.option)
+    time.sleep(0.03)  # or a quick database is done before many were killed
     return [arm % 5 + random.gauss(0, 1), (arm * 7) % 11 + random.gauss(0, 1)]
 
 
