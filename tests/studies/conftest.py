@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from paretopick.storage import Storage, open_storage
+from support.proxies import Proxy
 from support.servers import PostgresServer
 
 postgresql = pytest.param("postgresql", marks=pytest.mark.slow)
@@ -14,6 +15,21 @@ def server() -> Iterator[PostgresServer]:
     server = PostgresServer(durable=False)
     yield server
     server.remove()
+
+
+@pytest.fixture(scope="module")
+def tcp_server() -> Iterator[PostgresServer]:
+    """One that listens on a port, for tests that stop it or cut it off: a server of their own."""
+    server = PostgresServer(durable=False, tcp=True)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def proxy(tcp_server) -> Iterator[Proxy]:
+    """What stands before it."""
+    with Proxy(tcp_server.port) as proxy:
+        yield proxy
 
 
 def address(kind: str, request, tmp_path) -> str:

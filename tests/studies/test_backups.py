@@ -20,7 +20,6 @@ from paretopick.studies import live
 from paretopick.studies.checks import check_storage
 from paretopick.studies.tables import import_table, sheet
 from support.proxies import Proxy
-from support.servers import PostgresServer
 
 DATA = Path(__file__).parents[1] / "data" / "release-0.1"
 EXPECTED = json.loads((DATA / "studies.json").read_text())
@@ -447,13 +446,6 @@ def test_a_log_that_went_back_stops_a_living_worker_and_its_checkpoint_poisons_n
         living.add([("b", (1, 1))])
     assert check_storage(url).findings == ()
     assert pp.Study.open("s", storage=url).used == study.used
-
-
-@pytest.fixture(scope="module")
-def tcp_server():
-    server = PostgresServer(durable=False, tcp=True)
-    yield server
-    server.remove()
 
 
 @pytest.mark.slow

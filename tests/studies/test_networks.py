@@ -15,7 +15,6 @@ import pytest
 
 import paretopick as pp
 from paretopick.storage import dialects, files, open_storage
-from support.proxies import Proxy
 from support.servers import PostgresServer
 from support.terminals import run
 
@@ -25,19 +24,6 @@ PATIENCE = 2.0
 
 COMMIT = b"COMMIT\0"
 """As clients say it; READ COMMITTED is something else."""
-
-
-@pytest.fixture(scope="module")
-def tcp_server():
-    server = PostgresServer(durable=False, tcp=True)
-    yield server
-    server.remove()
-
-
-@pytest.fixture
-def proxy(tcp_server):
-    with Proxy(tcp_server.port) as proxy:
-        yield proxy
 
 
 @pytest.fixture

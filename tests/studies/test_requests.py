@@ -3,8 +3,6 @@
 import pytest
 
 import paretopick as pp
-from support.proxies import Proxy
-from support.servers import PostgresServer
 from support.terminals import call
 
 METRICS = {"x": "max", "y": "min"}
@@ -119,19 +117,6 @@ def test_every_event_says_which_call_made_it(storage):
     first, *rest = study.events()
     assert [event.request for event in rest[:2]] == [first.request] * 2
     assert rest[2].request not in (None, first.request)
-
-
-@pytest.fixture(scope="module")
-def tcp_server():
-    server = PostgresServer(durable=False, tcp=True)
-    yield server
-    server.remove()
-
-
-@pytest.fixture
-def proxy(tcp_server):
-    with Proxy(tcp_server.port) as proxy:
-        yield proxy
 
 
 CALLS = {
