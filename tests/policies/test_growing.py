@@ -155,13 +155,16 @@ def test_pulls_of_the_open_batch_that_are_named_last_make_room():
 
 @every_case
 def test_an_arm_added_after_all_others_were_retired_brings_it_back(case):
+    """The budget has no room for the first pulls of as many arms as there are in the end; those retired have none."""
     data = tape()
-    policy = make(case, K, D, T)
+    policy = make(case, K, D, K * make(case, K, D, T).initial)
     for arm in range(K):
         policy.retire(arm)
     for arm in range(K, K + 4):
         assert policy.done
+        rounds = policy.round
         assert policy.add_arm() == arm
+        assert policy.round == rounds + 1
         tell(policy, data, policy.initial)
         policy = pp.restore_policy(json.loads(state(policy)))
         policy.retire(arm)
@@ -327,9 +330,11 @@ def test_the_only_observation_of_an_arm_that_is_taken_back_after_the_end_is_due_
     data = tape()
     for lost in range(K):
         policy = pp.policy(name, n_arms=K, n_objectives=D, budget=K, **options)
-        play(policy, data)
+        before = play(policy, data).snapshot()
         policy.take_back(lost, data[lost, 0], due=False)
         assert policy.ask().tolist() == [lost]
+        assert policy.round == before.round + 1
+        assert np.array_equal(policy.snapshot().gaps, before.gaps, equal_nan=True), "nothing is decided without it"
         assert play(policy, data).counts.tolist() == [1] * K
 
 
