@@ -439,9 +439,7 @@ def next_arm(K, D, pairs):
                 f += 1
             lanes[(size + f) * WIDTH + i % WIDTH] += pairs.its_value[i]
     for f in range(size):
-        scores[pairs.front[f]] += (
-            total(load(lanes, f * WIDTH)) / weight + total(load(lanes, (size + f) * WIDTH)) * weight
-        )
+        scores[pairs.front[f]] += total(load(lanes, f * WIDTH)) / weight + total(load(lanes, (size + f) * WIDTH)) * weight
     arm = 0
     for i in range(1, K):
         if scores[i] > scores[arm]:
