@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
-from paretopick._normals import sign_of, value_of
+from paretopick._normals import clipped, deviation_of, sign_of, value_of
 
 PRIOR = 30.0
 """How many measurements the mean of all arms' variances counts for, beside those of an arm itself."""
@@ -186,12 +186,14 @@ class Pairs:
         arms = np.flatnonzero(dominated)
         place, odds = self._place[arms], self._best[arms]
         share, other = self._share[place, arms], self._other[place, arms]
-        value = value_of(odds, share, other)
+        odds = clipped(odds)
+        value = value_of(odds, deviation_of(odds), share, other)
         own[arms] = weight * (value * share)
         from_dominated[place, arms] = value * other
         arms = np.flatnonzero(~dominated)
         share, other = self._share[:, arms], self._other[:, arms]
-        value = value_of(1.0 / (self._odds[:, arms] * factor), share, other)
+        odds = clipped(1.0 / (self._odds[:, arms] * factor))
+        value = value_of(odds, deviation_of(odds), share, other)
         own[arms] = np.add.reduce(value * share, axis=0) / weight
         from_optimal[:, arms] = value * other
         own[self._front] += lane_sums(from_optimal) / weight + lane_sums(from_dominated) * weight
