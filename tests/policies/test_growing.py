@@ -118,7 +118,9 @@ def test_an_arm_that_does_not_fit_is_refused_until_the_budget_is_extended(case):
     data = tape()
     policy = play(make(case, K, D, T), data)
     before = state(policy)
-    with pytest.raises(pp.BudgetTooSmall, match=rf"the budget of {T} has 0 left for that; extend\({T + policy.initial}\) first") as no:
+    with pytest.raises(
+        pp.BudgetTooSmall, match=rf"the budget of {T} has 0 left for that; extend\({T + policy.initial}\) first"
+    ) as no:
         policy.add_arm()
     assert state(policy) == before
     rounds = policy.round
@@ -277,7 +279,10 @@ GOOD = {"counts": [4] * K, "sums": np.ones((K, D)), "squares": np.ones((K, D))}
         ({"counts": [4, 4, 4, 4, np.nan]}, "must be 5 whole numbers, none negative"),
         ({"counts": ["x"] * K}, "cannot be read"),
         ({"counts": [4, 4, 4, 4, 60]}, "what is known are 76 pulls, .* raise budget=60 to at least 76"),
-        ({"counts": [0, 59, 0, 0, 0], "sums": np.zeros((K, D)), "squares": np.zeros((K, D))}, "what is known are 59 pulls, and with"),
+        (
+            {"counts": [0, 59, 0, 0, 0], "sums": np.zeros((K, D)), "squares": np.zeros((K, D))},
+            "what is known are 59 pulls, and with",
+        ),
         ({"counts": [4, 0, 4, 4, 4]}, r"sums has \[1.0, 1.0\] for arm 1, whose pulls are too few for that; expected 0"),
         ({"sums": np.ones((K, D + 1))}, "sums has 3 columns; expected 2"),
         ({"sums": np.ones((K - 1, D))}, "sums has 4 rows; expected 5"),
