@@ -18,9 +18,18 @@ from paretopick.studies.definition import define
 from paretopick.studies.state import State
 from paretopick.studies.study import Study
 from support.eventful_studies import POLICIES, D, K, eventful, new_study
+from support.in_turn import registered
 from support.twin import Twin
 
-every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
+KEEPS_SQUARES = ("in-turn", {"batch": 3})
+every_policy = pytest.mark.parametrize("policy", [*POLICIES, KEEPS_SQUARES], ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def squares_kept():
+    """A policy that keeps squared deviations is known here, whatever the registry has."""
+    with registered():
+        yield
 
 
 def saved(state: State) -> str:
@@ -120,17 +129,18 @@ STEPS = st.lists(
     min_size=20,
     max_size=80,
 )
-DEFINITIONS = [
-    define(options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=policy, scale=scale)
-    for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}))
-    for scale in ("raw", "noise")
-]
+with registered():
+    DEFINITIONS = [
+        define(options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=policy, scale=scale)
+        for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}), KEEPS_SQUARES)
+        for scale in ("raw", "noise")
+    ]
 
 
 def events_of(definition, steps) -> list[Event]:
     """A log in which measurements are due, or imported, or late, and any of them is taken back."""
     state, events, told = State(definition), [], []
-    pool = WILD if definition.scale == "raw" else LARGE
+    pool = WILD if definition.scale == "raw" and not state.policy.keeps_squares else LARGE
     for step, pick, places in steps:
         due = state.policy.ask().tolist()
         position, number = len(events) + 1, len(events) + 1
@@ -180,6 +190,38 @@ def test_any_events_give_one_state(definition, steps, cut):
     np.testing.assert_array_equal(one_by_one.means(), twin.means())
     np.testing.assert_array_equal(one_by_one.variances(), twin.variances())
     assert one_by_one.kept == sum(map(len, twin.waiting))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_in_which_a_round_arrives_leaves_no_trace(seed):
+    """Sums and squared deviations are exact, so whoever is slow changes nothing."""
+    rng = np.random.default_rng(seed)
+    definition = define(
+        options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=("in-turn", {"initial": 6}), scale="noise"
+    )
+    rows = [(arm, tuple(rng.normal(size=2) * 10.0 ** rng.integers(-3, 9))) for arm in State(definition).policy.ask().tolist()]
+    events = [Event(n, "told", n, arm, 1, values) for n, (arm, values) in enumerate(rows, start=1)]
+    states = set()
+    for _ in range(4):
+        state = State(definition)
+        for place in rng.permutation(len(events)):
+            state.apply([events[place]])
+        state.position = len(events)
+        assert state.policy.round == 2
+        states.add(saved(state))
+    assert len(states) == 1
+
+
+def test_a_checkpoint_with_other_squared_deviations_is_refused():
+    definition = define(options=list("ab"), metrics={"x": "max", "y": "max"}, budget=40, policy=KEEPS_SQUARES, exact=["y"])
+    state = State(definition)
+    state.apply([told(1, 0, (1.0, 0.1)), told(2, 0, (3.0, 0.1)), told(3, 1, (2.0, 0.3))])
+    before = json.loads(saved(state))
+    assert before["policy"]["squares"] == [[2.0, 0.0], [0.0, 0.0]]
+    assert saved(State.from_dict(definition, before)) == saved(state)
+    before["policy"]["squares"][0][0] = 2.5
+    with pytest.raises(ValueError, match="the policy has other squared deviations"):
+        State.from_dict(definition, before)
 
 
 def told(position, arm, values, asked_in=1) -> Event:
