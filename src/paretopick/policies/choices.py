@@ -15,6 +15,7 @@ from paretopick.errors import InvalidInput
 from paretopick.policies.ape import ape_fb, ape_fb_adapt
 from paretopick.policies.apt import apt
 from paretopick.policies.base import Policy
+from paretopick.policies.doubt import doubt
 from paretopick.policies.ege import ege, ege_gg, ege_sh, ege_sr, ege_sr_k, uniform
 from paretopick.policies.saved import plain
 from paretopick.schedules import Schedule
@@ -29,6 +30,7 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "ape-fb": ape_fb,
     "ape-fb-adapt": ape_fb_adapt,
     "apt": apt,
+    "doubt": doubt,
 }
 """Name -> a function of n_arms, n_objectives, budget and the policy's own options, all by keyword.
 
