@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import paretopick as pp
+from paretopick.policies import policies_with
 from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import KERNELS, MOST_COMPARISONS, seed_key
@@ -95,17 +96,19 @@ def test_nothing_known_is_the_same_as_not_saying():
         assert plain.digest != from_nothing.digest
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-def test_what_is_known_counts_for_the_answer_and_for_the_budget(engine):
+@pytest.mark.parametrize("policy", policies_with("growable"))
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+def test_what_is_known_counts_for_the_answer_and_for_the_budget(policy, engine):
     """So much is known, and so wrong, that the few pulls that are left cannot change it."""
-    counts = np.array([100, 100, 100])
+    counts, squares = np.array([100, 100, 100]), np.full((3, 2), 100.0)
     wrong = counts[:, None] * np.array([[9.0, 9.0], [0.0, 0.0], [0.0, 0.0]])
-    curve = pp.simulate(EASY, "apt", budgets=[300, 310], runs=20, rng=0, engine=engine, known=(counts, wrong))
+    curve = pp.simulate(EASY, policy, budgets=[300, 310], runs=20, rng=0, engine=engine, known=(counts, wrong, squares))
     assert curve.errors.tolist() == [20, 20]
     assert curve.pulls.tolist() == [300, 310]
     assert curve.rounds.tolist() == [1, 11]
     right = counts[:, None] * EASY.means
-    assert pp.simulate(EASY, "apt", budgets=300, runs=20, rng=0, engine=engine, known=(counts, right)).errors.tolist() == [0]
+    curve = pp.simulate(EASY, policy, budgets=300, runs=20, rng=0, engine=engine, known=(counts, right, squares))
+    assert curve.errors.tolist() == [0]
 
 
 def test_known_data_are_divided_by_the_scale_as_pulls_are():

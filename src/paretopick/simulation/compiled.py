@@ -59,6 +59,8 @@ def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
     if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
+    if task.known is not None and task.kind not in FROM_DATA:
+        return f"{task.policy} that starts from data has no kernel"
     if has_exact(task.scale):
         return f"{task.policy} with an objective without noise (0 in scale) has no kernel"
     if not _largest_sum(task) < LARGEST_SUM:
@@ -245,6 +247,9 @@ KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
     Doubt: _doubt,
 }
 """The classes of policies that have a kernel."""
+
+FROM_DATA = (APT,)
+"""Those whose kernels start from what is known."""
 
 
 def known_arrays(task: Task) -> KnownArrays:
