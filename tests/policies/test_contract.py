@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretopick as pp
-from support.inputs import follow, tape
+from support.inputs import exact_squares, follow, tape
 from support.policy_cases import CASES, make
 
 SIZES = [(1, 1), (1, 3), (2, 1), (2, 2), (5, 2), (9, 3)]
@@ -24,12 +24,6 @@ def state(policy: pp.Policy) -> str:
 def observations(case: str, n_arms: int, n_objectives: int, length: int, kind: str = "gaussian") -> np.ndarray:
     rng = np.random.default_rng([len(case), n_arms, n_objectives])
     return tape(rng, rng.random((n_arms, n_objectives)), length, kind)
-
-
-def exact_squares(rows: np.ndarray) -> np.ndarray:
-    """The squared deviations of integers, rounded once."""
-    n = len(rows)
-    return np.array([(n * int((column**2).sum()) - int(column.sum()) ** 2) / n for column in rows.astype(np.int64).T])
 
 
 def tell_all(policy: pp.Policy, arms, data: np.ndarray) -> None:

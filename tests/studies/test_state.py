@@ -18,18 +18,10 @@ from paretopick.studies.definition import define
 from paretopick.studies.state import State
 from paretopick.studies.study import Study
 from support.eventful_studies import POLICIES, D, K, eventful, new_study
-from support.in_turn import registered
+from support.inputs import exact_squares
 from support.twin import Twin
 
-KEEPS_SQUARES = ("in-turn", {"batch": 3})
-every_policy = pytest.mark.parametrize("policy", [*POLICIES, KEEPS_SQUARES], ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def squares_kept():
-    """A policy that keeps squared deviations is known here, whatever the registry has."""
-    with registered():
-        yield
+every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
 
 
 def saved(state: State) -> str:
@@ -94,7 +86,8 @@ def test_without_incidents_a_study_does_what_its_policy_does(policy):
             rows.append(tape[arm, seen[arm]])
             seen[arm] += 1
             study.tell(todo.number, rows[-1] * study.definition.signs)
-        direct.tell(arms, rows)
+        squares = np.array([exact_squares(tape[arm, : seen[arm]]) for arm in arms])
+        direct.tell(arms, rows, squares=squares)
     assert list(study.result().pareto) == [f"o{arm}" for arm in direct.recommend()]
     assert study.used == direct.counts.sum()
 
@@ -129,12 +122,11 @@ STEPS = st.lists(
     min_size=20,
     max_size=80,
 )
-with registered():
-    DEFINITIONS = [
-        define(options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=policy, scale=scale)
-        for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}), KEEPS_SQUARES)
-        for scale in ("raw", "noise")
-    ]
+DEFINITIONS = [
+    define(options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=policy, scale=scale)
+    for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}), ("doubt", {"batch": 3}))
+    for scale in ("raw", "noise")
+]
 
 
 def events_of(definition, steps) -> list[Event]:
@@ -197,7 +189,7 @@ def test_the_order_in_which_a_round_arrives_leaves_no_trace(seed):
     """Sums and squared deviations are exact, so whoever is slow changes nothing."""
     rng = np.random.default_rng(seed)
     definition = define(
-        options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=("in-turn", {"initial": 6}), scale="noise"
+        options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=("doubt", {"initial": 6}), scale="noise"
     )
     rows = [(arm, tuple(rng.normal(size=2) * 10.0 ** rng.integers(-3, 9))) for arm in State(definition).policy.ask().tolist()]
     events = [Event(n, "told", n, arm, 1, values) for n, (arm, values) in enumerate(rows, start=1)]
@@ -213,7 +205,7 @@ def test_the_order_in_which_a_round_arrives_leaves_no_trace(seed):
 
 
 def test_a_checkpoint_with_other_squared_deviations_is_refused():
-    definition = define(options=list("ab"), metrics={"x": "max", "y": "max"}, budget=40, policy=KEEPS_SQUARES, exact=["y"])
+    definition = define(options=list("ab"), metrics={"x": "max", "y": "max"}, budget=40, policy="doubt", exact=["y"])
     state = State(definition)
     state.apply([told(1, 0, (1.0, 0.1)), told(2, 0, (3.0, 0.1)), told(3, 1, (2.0, 0.3))])
     before = json.loads(saved(state))
