@@ -14,7 +14,6 @@ POLICIES = [
     ("ege", {"schedule": {"active": [6, 3, 1], "pulls": [3, 8]}}),
     ("apt", {}),
     ("apt", {"batch": 5}),
-    ("doubt", {}),
     ("doubt", {"batch": 5}),
     ("ege-sr", {"spend": "printed"}),
 ]
