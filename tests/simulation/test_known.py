@@ -14,7 +14,12 @@ from paretopick.simulation.truths import check_truths
 from support.same_draws import Draws, follow
 
 EASY = pp.Bandit([[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0]], pp.Gaussian(std=1.0), name="easy")
-KERNEL_SPECS = [("apt", {}), ("apt", {"batch": 5, "initial": 2, "gamma": 0.0})]
+KERNEL_SPECS = [
+    ("apt", {}),
+    ("apt", {"batch": 5, "initial": 2, "gamma": 0.0}),
+    ("doubt", {}),
+    ("doubt", {"batch": 5, "initial": 3}),
+]
 
 
 def data_of(bandit: pp.Bandit, rng: np.random.Generator, most: int = 30):

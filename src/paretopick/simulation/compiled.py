@@ -59,8 +59,6 @@ def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
     if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
-    if task.known is not None and task.kind not in FROM_DATA:
-        return f"{task.policy} that starts from data has no kernel"
     if has_exact(task.scale):
         return f"{task.policy} with an objective without noise (0 in scale) has no kernel"
     if not _largest_sum(task) < LARGEST_SUM:
@@ -223,8 +221,9 @@ def _doubt(task: Task) -> Sweep:
     assert isinstance(player, Doubt)
     order = np.argsort(task.budgets)
     budgets = np.array(task.budgets, dtype=np.int64)[order]
-    rule = doubt.Rule(min(player.batch, max(task.budgets)), player.initial, budgets)
-    rounds = 1 - (rule.initial * bandit.n_arms - budgets) // rule.batch
+    known = known_arrays(task)
+    rule = doubt.Rule(min(player.batch, max(task.budgets)), player.initial, budgets, known)
+    rounds = 1 - (np.maximum(known.counts, rule.initial).sum() - budgets) // rule.batch
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         n = last - first
@@ -247,9 +246,6 @@ KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
     Doubt: _doubt,
 }
 """The classes of policies that have a kernel."""
-
-FROM_DATA = (APT,)
-"""Those whose kernels start from what is known."""
 
 
 def known_arrays(task: Task) -> KnownArrays:
