@@ -14,7 +14,7 @@ from paretopick import __version__
 from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall
 from paretopick.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
-from paretopick.simulation import make_task
+from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.simulation.compiled import why_no_kernel
 from paretopick.simulation.tasks import Task
 
@@ -63,6 +63,15 @@ class Series:
         """What the engine makes of it."""
         spec = (self.policy, self.options)
         return make_task(self.bandit, spec, budgets=self.budgets, hypervolume=self.hypervolume)
+
+    def simulate(self, **how: Any) -> ErrorCurve:
+        """Makes runs at some of its budgets.
+
+        Args:
+            how: ``budgets``, ``runs``, ``start``, ``rng``, ``workers`` and ``progress`` of the function ``simulate``.
+        """
+        spec = (self.policy, self.options)
+        return simulate(self.bandit, spec, hypervolume=self.hypervolume, engine=self.engine, **how)
 
     @cached_property
     def engine(self) -> Literal["compiled", "reference"]:
