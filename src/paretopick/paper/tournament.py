@@ -36,7 +36,7 @@ GROUPS = (PAPER, *SETS)
 """The sets of problems, in the order of the page."""
 
 BUDGETS = {"high-dimension": 12_837, "all-optimal": 20_000}
-"""Instead of the paper's: a third where a run takes too long, and less where good policies make no error that could be counted."""
+"""Instead of the paper's: where a run takes too long, and where good policies make no error that could be counted."""
 
 LONGEST_RUN = 20e6
 """Nanoseconds. A policy that is expected to take longer for a run makes a half, a quarter or an eighth of the runs."""
