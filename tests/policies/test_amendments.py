@@ -47,7 +47,7 @@ def test_taken_back_in_the_open_round_and_told_anew_it_is_as_if_it_had_never_bee
     amended.tell([arm], [[99, 99]])
     if amended.snapshot().round != rounds:
         return  # it was the last of its round, which is another story
-    amended.take_back(arm, [99, 99], due=True)
+    amended.take_back(arm, [99, 99], due=True, squares=plain.squares[arm])
     assert state(amended) == state(plain)
     assert state(play(amended, data)) == state(play(plain, data))
 

@@ -72,7 +72,8 @@ def test_traits_are_read_from_the_choice_as_from_the_policy(case):
     choice = PolicyChoice(made.name, made.options)
     assert type(made) in choice.kinds
     assert all(issubclass(kind, Policy) and kind is not Policy for kind in choice.kinds)
-    assert (choice.amendable, choice.extendable, choice.stepwise) == (made.amendable, made.extendable, made.stepwise)
+    for trait in ("amendable", "extendable", "growable", "stepwise"):
+        assert getattr(choice, trait) == getattr(made, trait)
     assert choice.max_arms == made.max_arms
 
 
@@ -80,7 +81,11 @@ def test_traits_are_read_from_the_choice_as_from_the_policy(case):
 def test_what_a_policy_says_it_can_do_it_can(case):
     made = make(case, 4, 2, 200)
     made.tell(*(lambda arms: (arms, np.zeros((len(arms), 2))))(made.ask()))
-    for is_able, act in ((made.extendable, lambda: made.extend(300)), (made.amendable, lambda: made.rescale([1.0, 0.0]))):
+    for is_able, act in (
+        (made.extendable, lambda: made.extend(300)),
+        (made.amendable, lambda: made.rescale([1.0, 0.0])),
+        (made.growable, made.add_arm),
+    ):
         if is_able:
             act()
         else:
@@ -91,9 +96,10 @@ def test_what_a_policy_says_it_can_do_it_can(case):
 
 
 def test_policies_are_listed_by_what_they_can_do():
-    extendable, amendable, stepwise = map(policies_with, ("extendable", "amendable", "stepwise"))
+    extendable, amendable, growable, stepwise = map(policies_with, ("extendable", "amendable", "growable", "stepwise"))
     known = ("ege-sr", "uniform", "ege-sr-k", "ege", "ape-fb", "ape-fb-adapt", "apt")
     assert [name for name in known if name in extendable] == ["apt"]
+    assert [name for name in known if name in growable] == ["apt"]
     assert [name for name in known if name not in amendable] == ["ape-fb", "ape-fb-adapt"]
     assert [name for name in known if name in stepwise] == ["ape-fb", "ape-fb-adapt", "apt"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from paretopick._arrays import check_size
+from paretopick._arrays import check_integer, check_size
 from paretopick.errors import InvalidInput
 from paretopick.policies.base import STATE_FORMAT, Policy
 from paretopick.policies.choices import (
@@ -63,9 +63,10 @@ def restore_policy(state: Mapping[str, Any], /) -> Policy:
         raise InvalidInput(f"this is not a policy saved in format {STATE_FORMAT}; pass what to_dict() returned.")
     try:
         _check_sizes(state)
-        made = PolicyChoice(state["policy"], state["options"]).new(
-            n_arms=state["n_arms"], n_objectives=state["n_objectives"], budget=state["budget"]
-        )
+        choice = PolicyChoice(state["policy"], state["options"])
+        most = state["n_arms"] - 1 if choice.growable else 0
+        added = check_integer(state.get("added", 0), "added", minimum=0, maximum=most)
+        made = choice.new(n_arms=state["n_arms"] - added, n_objectives=state["n_objectives"], budget=state["budget"])
         made._load(state)
     except InvalidInput:
         raise

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from paretopick._arrays import (
     LARGEST_BUDGET,
@@ -19,17 +18,14 @@ from paretopick._arrays import (
     check_arms,
     check_budget,
     check_integer,
-    check_numbers,
-    check_real,
-    check_size,
     check_table,
     frozen,
     real,
 )
-from paretopick._words import short
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
+from paretopick.policies.observations import Observations, longer
+from paretopick.policies.saved import array_like, plain
 from paretopick.theory.dominance import optimal_rows
-from paretopick.theory.gaps import optimal_and_gaps
 
 STATE_FORMAT = 3
 """Version of the dictionaries of ``to_dict``; others are refused."""
@@ -41,8 +37,9 @@ class Snapshot:
 
     ``active``, ``accepted``, ``rejected`` and ``retired`` are sorted and share out the arms. ``means`` is NaN where an arm has no
     pulls. ``gaps`` are empirical: of an arm that left, the gap with which it left; of the others, that of the last full round, or
-    for APE-FB of the means as they are; NaN before the first. ``left_in`` is the round at whose end an arm left, 0 while it is
-    active. ``pulls_left`` is the most that the policy may still ask for, None without limit.
+    for APE-FB of the means as they are; NaN before the first. ``doubt`` is how likely the status of each arm is wrong, from 0
+    to 1; NaN before the first full round, and for policies that do not know. ``left_in`` is the round at whose end an arm left,
+    0 while it is active. ``pulls_left`` is the most that the policy may still ask for, None without limit.
     """
 
     round: int
@@ -53,13 +50,14 @@ class Snapshot:
     counts: IntArray
     means: FloatArray
     gaps: FloatArray
+    doubt: FloatArray
     left_in: IntArray
     pulls_used: int
     pulls_left: int | None
     done: bool
 
 
-class Policy(ABC):
+class Policy(Observations, ABC):
     """A rule that says which arms to pull next, and in the end which are Pareto optimal.
 
     Policies are deterministic in what they are told: they hold no random generator and never see the truth. ``ask`` only reads;
@@ -76,7 +74,8 @@ class Policy(ABC):
     a crash, write ``json.dumps(policy.to_dict())`` to a file after each ``tell``, and start with ``pp.restore_policy``.
 
     Things that happen in a laboratory: ``take_back`` an observation that was wrong, ``retire`` an arm that is no longer to be
-    had, ``rescale`` the objectives when their noise is known. Policies that are not ``amendable`` refuse all three.
+    had, ``rescale`` the objectives when their noise is known. Policies that are not ``amendable`` refuse all three. Those
+    that are ``growable`` take arms that turn up later, ``add_arm``, and data that were there before, ``begin``.
 
     A new policy fills ``_due`` in ``__init__`` and in ``_close_round``, and joins ``POLICIES``; nothing due means done.
     """
@@ -91,6 +90,8 @@ class Policy(ABC):
     """Whether observations can be taken back, arms retired, and objectives rescaled or declared to be without noise."""
     extendable: ClassVar[bool] = False
     """Whether it can be given more budget later: whether it has an ``extend`` of its own."""
+    growable: ClassVar[bool] = False
+    """Whether arms can be added later, and data be given to start from: whether it has ``add_arm`` and ``begin`` of its own."""
     stepwise: ClassVar[bool] = False
     """Whether it chooses pull after pull, or batch after batch, and plans no rounds ahead."""
 
@@ -101,12 +102,10 @@ class Policy(ABC):
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
         """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
-        self.n_arms, self.n_objectives = check_size(n_arms, n_objectives)
+        super().__init__(n_arms=n_arms, n_objectives=n_objectives)
         self.budget = None if budget is None else check_budget(budget)
         self._planned = None if planned is None else check_budget(planned)
         self._round = 1
-        self._counts: IntArray = np.zeros(self.n_arms, dtype=np.int64)
-        self._sums: FloatArray = np.zeros((self.n_arms, self.n_objectives))
         self._due: IntArray = np.zeros(self.n_arms, dtype=np.int64)
         self._left_in: IntArray = np.zeros(self.n_arms, dtype=np.int64)
         self._accepted: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
@@ -114,10 +113,8 @@ class Policy(ABC):
         self._retired: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
         self._given_up: IntArray = np.zeros(self.n_arms, dtype=np.int64)
         """Pulls that were taken back and are not made again."""
-        self._widths: FloatArray | None = None
-        """What objectives are divided by before they are compared; 0 where they are without noise."""
-        self._certain: FloatArray = np.zeros((self.n_arms, self.n_objectives))
-        """What each arm has in the objectives without noise, which a sum divided by a count may miss by a rounding; else 0."""
+        self._added = 0
+        """Arms that it did not start with, the last ones."""
 
     @classmethod
     def needs_complexity(cls, options: Mapping[str, Any]) -> bool:
@@ -127,12 +124,15 @@ class Policy(ABC):
     def __repr__(self) -> str:
         now = self.snapshot()
         left = "no limit" if now.pulls_left is None else f"{now.pulls_left} left"
-        name = self.name or type(self).__name__
-        return f"<{name}: {self.n_arms} arms, round {now.round}, {now.pulls_used} pulls used, {left}>"
+        return f"<{self._shown_name}: {self.n_arms} arms, round {now.round}, {now.pulls_used} pulls used, {left}>"
 
     @abstractmethod
     def _close_round(self) -> None:
         """Called when nothing is due any more: decides on what is known, then fills ``_due``, or leaves it empty when done."""
+
+    def _end_round(self) -> None:
+        with np.errstate(over="ignore"):  # finite means may be infinitely far apart
+            self._close_round()
 
     def ask(self, limit: int | None = None) -> IntArray:
         """Returns the arms still due in the open round, each repeated as often as it is due; empty when done.
@@ -146,7 +146,9 @@ class Policy(ABC):
             due = np.clip(min(check_integer(limit, "limit", minimum=0), LARGEST_BUDGET) - before, 0, due)
         return np.repeat(np.arange(self.n_arms), due)
 
-    def tell(self, arms: ArrayLike, values: ArrayLike, *, sums: FloatArray | None = None) -> None:
+    def tell(
+        self, arms: ArrayLike, values: ArrayLike, *, sums: FloatArray | None = None, squares: FloatArray | None = None
+    ) -> None:
         """Records observations of arms that are due; all of them, or none if anything is wrong with one.
 
         Args:
@@ -154,6 +156,8 @@ class Policy(ABC):
             values: ``(len(arms), n_objectives)``, larger is better.
             sums: of all observations of each of these arms, these included, from whoever keeps them without rounding. Without,
                 values are added one by one, and what is rounded off depends on their order.
+            squares: of the deviations of all observations of each of these arms from its mean, likewise; for policies that keep
+                them.
         """
         arms = check_arms(arms, "arms", self.n_arms)
         if len(arms) == 0 and isinstance(values, Sized) and len(values) == 0:
@@ -173,22 +177,10 @@ class Policy(ABC):
                 f"arm {arm} was told {_times(told[arm])} and is due {_times(self._due[arm])}; "
                 f"tell only what ask() returned, for now arms {_some(np.flatnonzero(self._due))}."
             )
-        new = self._sums.copy()
-        if sums is not None:
-            new[arms] = sums
-        else:
-            with np.errstate(over="ignore"):
-                np.add.at(new, arms, values)  # one by one in the order told, so that parts add up to the same float as the whole
-        if not np.isfinite(new).all():
-            arm, objective = np.argwhere(~np.isfinite(new))[0]
-            raise InvalidInput(f"the sum of arm {arm} in objective {objective} overflows; scale the values down.")
-        self._sums = new
-        self._certain[arms] = np.where(self._exact, values, 0.0)
-        self._counts += told
+        self._add(arms, values, told, sums, squares)
         self._due -= told
         if not self._due.any():
-            with np.errstate(over="ignore"):  # finite means may be infinitely far apart
-                self._close_round()
+            self._end_round()
 
     @property
     def done(self) -> bool:
@@ -216,7 +208,9 @@ class Policy(ABC):
         answer[active] = len(active) == 1 or optimal_rows(self.means[active])
         return np.flatnonzero(answer)
 
-    def take_back(self, arm: int, values: ArrayLike, *, due: bool, sums: ArrayLike | None = None) -> None:
+    def take_back(
+        self, arm: int, values: ArrayLike, *, due: bool, sums: ArrayLike | None = None, squares: ArrayLike | None = None
+    ) -> None:
         """Takes back one observation of an arm: it leaves the means from now on, and what was decided stands.
 
         Args:
@@ -224,6 +218,7 @@ class Policy(ABC):
             values: what was told; whether it was is not checked, since policies keep sums alone.
             sums: of the observations that are left, from whoever has kept them. Without, the observation is subtracted, and what
                 was rounded off because of it is lost: all of the others, if it was beyond all measure.
+            squares: of the deviations of those from their mean, likewise; for policies that keep them.
             due: whether the pull is to be made again: yes, if the round that asked for it is still open. An active arm that has
                 no other observation is due again in any case: nothing could be decided about it.
         """
@@ -236,12 +231,7 @@ class Policy(ABC):
         if due and (self.done or not active):
             why = "the policy is done" if self.done else f"arm {arm} has left"
             raise InvalidInput(f"{why}, so its pull cannot be due again; say due=False.")
-        left = self._sums[arm] - row if sums is None else check_numbers(sums, "sums")
-        if left.shape != row.shape or not np.isfinite(left).all():
-            raise InvalidInput(f"sums={short(sums)} must be {self.n_objectives} finite numbers: what is left of each objective.")
-        self._counts[arm] -= 1
-        self._sums[arm] = left if self._counts[arm] else 0.0
-        self._certain[arm] *= self._counts[arm] > 0
+        self._remove(arm, row, sums, squares)
         if due or (active and not self.done and self._counts[arm] == 0):
             self._due[arm] += 1
         else:
@@ -264,8 +254,7 @@ class Policy(ABC):
             self._left_in[arm] = max(self._round, 1)
         self._due[arm] = 0
         if self.done and not was_done:
-            with np.errstate(over="ignore"):
-                self._close_round()
+            self._end_round()
 
     def rescale(self, widths: ArrayLike | None) -> None:
         """Sets what objectives are divided by in all decisions to come; None compares them as they are told.
@@ -275,58 +264,42 @@ class Policy(ABC):
                 noise, so that of every arm it is always told the same: a difference in it is beyond doubt, however small.
         """
         self._check_amendable("rescale()")
-        if widths is None:
-            self._widths, self._certain = None, np.zeros_like(self._certain)
-            return
-        row = check_numbers(widths, "widths")
-        if row.shape != (self.n_objectives,) or not (np.isfinite(row) & (row >= 0)).all():
-            raise InvalidInput(
-                f"widths={short(widths)} must be {self.n_objectives} numbers, what each objective is divided by, "
-                "or 0 where it is without noise."
-            )
-        if (row == 0).any():
-            told = self._exact & (self._counts > 0)[:, None]
-            self._certain = np.where(row == 0, np.where(told, self._certain, np.nan_to_num(self.means)), 0.0)
-        else:
-            self._certain = np.zeros_like(self._certain)
-        self._widths = row
+        self._rescale(widths)
 
     def _check_amendable(self, what: str) -> None:
         if not self.amendable:
-            name = self.name or type(self).__name__
-            raise InvalidInput(f"{name} has no {what}; these have: {', '.join(_peers('amendable'))}.")
+            raise self._lacks(what, "amendable")
 
-    def _optimal_and_gaps(self, arms: IntArray, points: FloatArray) -> tuple[BoolArray, FloatArray]:
-        """The Pareto mask and the gaps of some arms on the scale of the widths, from their means or, equally often told, sums."""
-        if self._widths is None:
-            return optimal_and_gaps(points)
-        points = np.where(self._exact, self._certain[arms], points / np.where(self._exact, 1.0, self._widths))
-        return optimal_and_gaps(points, self._exact)
+    def _lacks(self, what: str, trait: str) -> InvalidInput:
+        """The error that this policy cannot do something, and which ones can."""
+        return InvalidInput(f"{self._shown_name} has no {what}; these have: {', '.join(_peers(trait))}.")
 
     @property
-    def _exact(self) -> BoolArray:
-        """Which objectives are without noise."""
-        return np.zeros(self.n_objectives, dtype=np.bool_) if self._widths is None else self._widths == 0
+    def _shown_name(self) -> str:
+        return self.name or type(self).__name__
 
     def extend(self, budget: int) -> None:
         """Allows more pulls, up to a new budget; what was asked for so far stands. Rounds that are planned ahead cannot grow."""
-        name = self.name or type(self).__name__
         raise InvalidInput(
-            f"the pulls of {name} are planned for its budget of {self.budget}; these can be given more later: "
+            f"the pulls of {self._shown_name} are planned for its budget of {self.budget}; these can be given more later: "
             f"{', '.join(_peers('extendable'))}."
         )
 
-    @property
-    def counts(self) -> IntArray:
-        """How often each arm was pulled."""
-        return self._counts.copy()
+    def add_arm(self) -> int:
+        """Adds an arm and returns its number, the next one. Rounds that are planned ahead have no pulls for it."""
+        raise self._lacks("add_arm()", "growable")
 
-    @property
-    def means(self) -> FloatArray:
-        """The empirical means ``(n_arms, n_objectives)``, NaN where an arm was never pulled."""
-        with np.errstate(invalid="ignore"):
-            means = self._sums / self._counts[:, None]
-        return np.where(self._exact & (self._counts > 0)[:, None], self._certain, means)
+    def begin(self, counts: ArrayLike, sums: ArrayLike, squares: ArrayLike | None = None) -> None:
+        """Starts from data that were collected before. Rounds that are planned ahead have no place for them."""
+        raise self._lacks("begin()", "growable")
+
+    def _grow(self, more: int) -> None:
+        """Makes room for so many more arms, of which nothing is known and nothing is due."""
+        super()._grow(more)
+        self._added += more
+        self._due, self._left_in, self._given_up = (longer(a, more) for a in (self._due, self._left_in, self._given_up))
+        self._accepted, self._retired = (longer(mask, more) for mask in (self._accepted, self._retired))
+        self._gaps = longer(self._gaps, more, np.nan)
 
     @property
     def round(self) -> int:
@@ -352,6 +325,7 @@ class Policy(ABC):
             counts=frozen(self.counts),
             means=frozen(self.means),
             gaps=frozen(self._latest_gaps()),
+            doubt=frozen(self._latest_doubt()),
             left_in=frozen(self._left_in.copy()),
             pulls_used=used,
             pulls_left=left,
@@ -365,7 +339,7 @@ class Policy(ABC):
         """
         if not self.name:
             raise InvalidInput(f"this {type(self).__name__} was not made by pp.policy(), so its options are not known.")
-        return {
+        state = {
             "format": STATE_FORMAT,
             "policy": self.name,
             "n_arms": self.n_arms,
@@ -385,22 +359,32 @@ class Policy(ABC):
             "gaps": [None if np.isnan(gap) else gap if np.isfinite(gap) else "inf" for gap in self._gaps.tolist()],
             "more": self._more_state(),
         }
+        if self.keeps_squares:
+            state["squares"] = self._squares.tolist()
+        if self._added:
+            state["added"] = self._added
+        return state
 
     def _load(self, state: Mapping[str, Any]) -> None:
-        """Takes over the state of ``to_dict``; the policy itself was made from the same options."""
+        """Takes over the state of ``to_dict``; the policy itself was made from the same options, without the arms added later."""
+        if self.n_arms < state["n_arms"]:
+            self._grow(state["n_arms"] - self.n_arms)
         self._round = check_integer(state["round"], "round", minimum=0)
-        self._counts = _like(self._counts, state["counts"], "counts")
-        self._sums = _like(self._sums, state["sums"], "sums")
-        self._due = _like(self._due, state["due"], "due")
-        self._left_in = _like(self._left_in, state["left_in"], "left_in")
-        self._accepted = _like(self._accepted, state["accepted"], "accepted")
-        self._retired = _like(self._retired, state["retired"], "retired")
-        self._given_up = _like(self._given_up, state["given_up"], "given_up")
+        self._counts = array_like(self._counts, state["counts"], "counts")
+        self._sums = array_like(self._sums, state["sums"], "sums")
+        if self.keeps_squares:
+            self._squares = array_like(self._squares, state["squares"], "squares")
+        self._due = array_like(self._due, state["due"], "due")
+        self._left_in = array_like(self._left_in, state["left_in"], "left_in")
+        self._accepted = array_like(self._accepted, state["accepted"], "accepted")
+        self._retired = array_like(self._retired, state["retired"], "retired")
+        self._given_up = array_like(self._given_up, state["given_up"], "given_up")
         if self.amendable:
             self.rescale(state["widths"])
-        self._certain = _like(self._certain, state["certain"], "values without noise")
+        self._certain = array_like(self._certain, state["certain"], "values without noise")
         self._gaps = np.array([np.nan if gap is None else np.inf if gap == "inf" else real(gap) for gap in state["gaps"]])
-        if not (np.isfinite(self._sums).all() and np.isfinite(self._certain).all()) or self._gaps.shape != (self.n_arms,):
+        finite = all(np.isfinite(array).all() for array in (self._sums, self._squares, self._certain))
+        if not finite or self._gaps.shape != (self.n_arms,):
             raise InvalidInput("the saved sums or gaps are not one finite number for each arm and objective.")
         asked = int(self._counts.sum() + self._due.sum() + self._given_up.sum())
         if self._planned is not None and asked > self._planned:
@@ -417,28 +401,16 @@ class Policy(ABC):
     def _latest_gaps(self) -> FloatArray:
         return self._gaps.copy()
 
+    def _latest_doubt(self) -> FloatArray:
+        """How likely the status of each arm is wrong, a new array."""
+        return np.full(self.n_arms, np.nan)
+
     def _more_state(self) -> dict[str, Any]:
         """What a policy knows beyond the fields of this class, as JSON values."""
         return {}
 
-    def _load_more(self, state: Mapping[str, Any]) -> None:  # noqa: B027 -- most policies have nothing more to load
+    def _load_more(self, state: Mapping[str, Any]) -> None:
         """Takes over ``_more_state`` and rebuilds whatever is derived from the fields of this class."""
-
-
-def plain(value: Any, name: str = "option") -> Any:
-    """Returns an option as new JSON values: numbers of any kind, lists, mappings; infinity, which JSON lacks, as a text."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry, name) for key, entry in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist(), name)
-    if isinstance(value, Iterable):
-        return [plain(entry, name) for entry in value]
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    number = check_real(value, name, infinite=True)
-    return number if np.isfinite(number) else str(number)
 
 
 def _peers(trait: str) -> list[str]:
@@ -446,18 +418,6 @@ def _peers(trait: str) -> list[str]:
     from paretopick.policies.choices import policies_with  # which imports every policy, and thereby this module
 
     return policies_with(trait)
-
-
-def _like(mine: NDArray[Any], value: Any, name: str) -> NDArray[Any]:
-    """A saved array of the shape and the type of mine, with whole numbers that are whole and not negative."""
-    given = np.array(value)
-    if given.shape != mine.shape:
-        raise InvalidInput(f"the saved {name} have shape {given.shape}; expected {mine.shape}.")
-    if given.dtype.kind not in ("b" if mine.dtype.kind == "b" else "iuf"):
-        raise TypeError(f"the saved {name} are {short(value)}")
-    if mine.dtype == np.int64 and not ((given >= 0) & (given <= LARGEST_BUDGET) & (given == np.floor(given))).all():
-        raise InvalidInput(f"the saved {name} are {short(value)}; expected whole numbers, none negative.")
-    return given.astype(mine.dtype)
 
 
 def _indices(mask: BoolArray) -> tuple[int, ...]:

@@ -14,8 +14,10 @@ from paretopick._words import short
 from paretopick.errors import InvalidInput
 from paretopick.policies.ape import ape_fb, ape_fb_adapt
 from paretopick.policies.apt import apt
-from paretopick.policies.base import Policy, plain
+from paretopick.policies.base import Policy
+from paretopick.policies.doubt import doubt
 from paretopick.policies.ege import ege, ege_gg, ege_sh, ege_sr, ege_sr_k, uniform
+from paretopick.policies.saved import plain
 from paretopick.schedules import Schedule
 
 POLICIES: dict[str, Callable[..., Policy]] = {
@@ -28,6 +30,7 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "ape-fb": ape_fb,
     "ape-fb-adapt": ape_fb_adapt,
     "apt": apt,
+    "doubt": doubt,
 }
 """Name -> a function of n_arms, n_objectives, budget and the policy's own options, all by keyword.
 
@@ -77,6 +80,11 @@ class PolicyChoice:
     def extendable(self) -> bool:
         """Whether it can be given more budget later."""
         return all(kind.extendable for kind in self.kinds)
+
+    @property
+    def growable(self) -> bool:
+        """Whether arms can be added later, and data collected before be given to start from."""
+        return all(kind.growable for kind in self.kinds)
 
     @property
     def stepwise(self) -> bool:
@@ -164,7 +172,7 @@ def needed_options(name: str) -> list[str]:
 
 
 def policies_with(trait: str) -> list[str]:
-    """Returns the names of the policies that can do something: "amendable", "extendable" or "stepwise"."""
+    """Returns the names of the policies that can do something: "amendable", "extendable", "growable" or "stepwise"."""
     return [name for name in POLICIES if all(getattr(kind, trait) for kind in _kinds(name))]
 
 

@@ -1,0 +1,191 @@
+"""What anytime policies share: batch after batch until the budget ends or is extended, arms added later, data of before."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from paretopick._arrays import (
+    LARGEST_BUDGET,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_budget,
+    check_integer,
+    check_numbers,
+    check_size,
+    check_table,
+)
+from paretopick._words import short
+from paretopick.errors import BudgetTooSmall, InvalidInput
+from paretopick.policies.base import Policy
+
+LARGEST_BATCH = 10**6
+"""Pulls that are chosen one after the other before any of them is told."""
+
+
+class Anytime(Policy):
+    """Pulls every arm ``initial`` times, and then, batch after batch, the arms that ``_choose`` names.
+
+    Rounds are batches; the first one is that of the initial pulls. Without a budget it never ends.
+    """
+
+    extendable = True
+    growable = True
+    stepwise = True
+
+    def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, initial: int) -> None:
+        super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, planned=budget)
+        self.batch = batch
+        self.initial = initial
+        self._due += initial
+
+    @abstractmethod
+    def _choose(self, size: int) -> IntArray:
+        """Returns how often to pull each arm next, ``size`` pulls in all, none of them of a retired arm.
+
+        Every arm that is not retired has observations, and there is at least one. Called whenever nothing is due any more, with 0
+        when the budget is spent: for policies that keep what ``snapshot`` shows.
+        """
+
+    def _close_round(self) -> None:
+        if self._retired.all():
+            return
+        size = self.batch if self._planned is None else min(self.batch, self._left)
+        self._round += size > 0
+        self._due = self._choose(size)
+
+    @property
+    def _left(self) -> int:
+        """How many pulls the budget still has, those that are due included."""
+        return LARGEST_BUDGET if self._planned is None else self._planned - int(self._counts.sum())
+
+    def extend(self, budget: int) -> None:
+        """Allows more pulls, up to a new budget; a batch that is open stays as it is.
+
+        Args:
+            budget: the new one, all pulls so far included.
+        """
+        if self.budget is None:
+            raise InvalidInput(f"this policy has no budget that budget={budget} could extend; it goes on without end.")
+        self.budget = self._planned = check_integer(budget, "budget", minimum=self.budget, maximum=LARGEST_BUDGET)
+        if self.done:
+            self._end_round()
+
+    def _give_up(self, arm: int) -> None:
+        """What was taken back can be spent again, wherever it helps most: on the arm itself, if nothing else is known of it."""
+        if not self.done:
+            return
+        if self._counts[arm] == 0 and not self._retired[arm]:
+            self._round += 1
+            self._due[arm] = 1
+        else:
+            self._end_round()
+
+    def add_arm(self) -> int:
+        """Adds an arm and returns its number, the next one.
+
+        Its initial pulls join the open batch, or reopen a policy that is done. The budget stays as it is: where it
+        has too few pulls left, pulls of the open batch are due no longer, those that ``ask`` names last, which were chosen before
+        there was the new arm. First pulls of arms are never given up: if nothing else is left, this is refused, and ``extend``
+        makes room.
+        """
+        over = int(self._due.sum()) + self.initial - self._left
+        chosen = np.clip(self._counts + self._due - self.initial, 0, self._due)
+        if over > chosen.sum():
+            assert self.budget is not None
+            needed = self.budget + over - int(chosen.sum())
+            raise BudgetTooSmall(
+                f"a new arm is pulled {self.initial} times to start with, and the budget of {self.budget} has "
+                f"{self.initial - over + int(chosen.sum())} left for that; extend({needed}) first, or to more.",
+                needed,
+            )
+        if self.done:
+            self._round += 1
+        if over > 0:
+            after = np.cumsum(chosen[::-1])[::-1] - chosen
+            self._due -= np.clip(over - after, 0, chosen)
+        self._grow(1)
+        self._due[-1] = self.initial
+        return self.n_arms - 1
+
+    def begin(self, counts: ArrayLike, sums: ArrayLike, squares: ArrayLike | None = None) -> None:
+        """Starts from data that were collected before, as though they had been told as the first round.
+
+        Arms with fewer than ``initial`` pulls are due the rest; if there are none, the first batch is chosen at once. The budget
+        counts all pulls, these included.
+
+        Args:
+            counts: pulls of each arm.
+            sums: ``(n_arms, n_objectives)``, of the observations of each arm.
+            squares: of their deviations from their means, likewise; for policies that keep them.
+        """
+        if self._counts.any() or self._round > 1:
+            raise InvalidInput(f"this policy has {self._counts.sum()} pulls already; begin() is for one that was told nothing.")
+        n = self._check_counts(counts)
+        totals = self._check_rows(sums, "sums", n >= 1)
+        if self.keeps_squares:
+            if squares is None:
+                raise InvalidInput(f"{self._shown_name} needs squares=, the squared deviations of what is known from its means.")
+            spread = self._check_rows(squares, "squares", n >= 2)
+            if (spread < 0).any():
+                raise InvalidInput(f"squares has {spread.min():g}; sums of squares are not negative.")
+            self._squares = np.where(self._exact, 0.0, spread)
+        self._counts, self._sums = n, totals
+        self._certain = np.where(self._exact, totals / np.maximum(n, 1)[:, None], 0.0)
+        self._due = np.where(self._retired, 0, np.maximum(self.initial - n, 0))
+        if self.done:
+            self._end_round()
+
+    def _check_counts(self, counts: ArrayLike) -> IntArray:
+        """The pulls of each arm that are known, if the budget has room for them and for what is missing of the first ones."""
+        given = check_numbers(counts, "counts")
+        if given.shape != (self.n_arms,) or not ((given >= 0) & (given <= LARGEST_BUDGET) & (given == np.floor(given))).all():
+            raise InvalidInput(
+                f"counts={short(counts)} must be {self.n_arms} whole numbers, none negative: the pulls of each arm."
+            )
+        n = given.astype(np.int64)
+        needed = sum(np.where(self._retired, n, np.maximum(n, self.initial)).tolist())
+        if needed > self._left:
+            raise BudgetTooSmall(
+                f"what is known are {sum(n.tolist())} pulls, and with {self.initial} of every arm {needed}; "
+                f"raise budget={self.budget} to at least {needed}.",
+                needed,
+            )
+        return n
+
+    def _check_rows(self, given: ArrayLike, name: str, told: BoolArray) -> FloatArray:
+        """The sums or squares that are known of each arm, 0 where there is nothing to add up."""
+        rows = check_table(given, name, columns=self.n_objectives)
+        if len(rows) != self.n_arms:
+            raise InvalidInput(f"{name} has {len(rows)} rows; expected {self.n_arms}, one for each arm.")
+        if rows[~told].any():
+            arm = int(np.flatnonzero(~told & rows.any(axis=1))[0])
+            raise InvalidInput(
+                f"{name} has {short(rows[arm].tolist())} for arm {arm}, whose pulls are too few for that; expected 0."
+            )
+        return rows
+
+
+def check_batches(*, n_arms: int, budget: int | None, batch: int, initial: int, minimum: int = 1) -> tuple[int, int]:
+    """Returns ``batch`` and ``initial`` of an anytime policy, if they are whole numbers that its budget has room for.
+
+    Args:
+        n_arms: how many arms are pulled ``initial`` times.
+        budget: None never ends.
+        batch: pulls handed out at once.
+        initial: pulls of every arm to start with.
+        minimum: the fewest that the policy can do with.
+    """
+    start = check_integer(initial, "initial", minimum=minimum, maximum=LARGEST_BUDGET)
+    needed = start * check_size(n_arms)[0]
+    if budget is not None and check_budget(budget) < needed:
+        raise BudgetTooSmall(
+            f"the first round pulls each of the {n_arms} arms {start} times; raise budget={budget} to at least {needed}, "
+            f"or lower initial={start}.",
+            needed,
+        )
+    small = budget is not None and budget <= LARGEST_BATCH  # so that no batch is larger
+    return check_integer(batch, "batch", minimum=1, maximum=None if small else LARGEST_BATCH), start

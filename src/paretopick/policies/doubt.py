@@ -1,0 +1,85 @@
+"""doubt: an anytime policy that measures where one more measurement removes most doubt about who is optimal; not in the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick.policies.anytime import Anytime, check_batches
+from paretopick.policies.pairs import Pairs
+
+
+class Doubt(Anytime):
+    """Pulls the arm whose next pull is expected to remove most doubt about the statuses of all arms.
+
+    It needs neither the budget nor the noise nor the complexity: it learns the noise of every arm from its pulls. Its answer is
+    the empirical Pareto set, and those below it that are more likely optimal than not. A batch updates the counts alone.
+    """
+
+    keeps_squares = True
+
+    def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, initial: int) -> None:
+        super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=batch, initial=initial)
+        self._pairs: Pairs | None = None
+        self._paired: IntArray = np.empty(0, dtype=np.int64)
+        """The arms that ``_pairs`` are about: those that are not retired."""
+
+    def _choose(self, size: int) -> IntArray:
+        due = np.zeros_like(self._due)
+        if size == 0:
+            return due
+        pairs = self._up_to_date()
+        for _ in range(size - 1):
+            arm = pairs.choice()
+            due[self._paired[arm]] += 1
+            pairs.count(arm)
+        due[self._paired[pairs.choice()]] += 1
+        return due
+
+    def _up_to_date(self) -> Pairs:
+        """The relations between the arms as they are now: those of before where few have changed."""
+        active = np.flatnonzero(~self._retired)
+        data = self._counts[active], self.means[active], self._squares[active]
+        if self._pairs is None or not np.array_equal(active, self._paired):
+            self._pairs, self._paired = Pairs(*data), active
+        else:
+            self._pairs.update(*data)
+        return self._pairs
+
+    def recommend(self) -> IntArray:
+        """Returns the empirical Pareto set, and the arms below it that are more likely optimal than not, sorted."""
+        super().recommend()  # refuses where an arm has no pulls yet
+        if self._retired.all():
+            return np.empty(0, dtype=np.int64)
+        active = np.flatnonzero(~self._retired)
+        return active[~Pairs(self._counts[active], self.means[active], self._squares[active]).dominated]
+
+    def _latest_doubt(self) -> FloatArray:
+        doubt = np.full(self.n_arms, np.nan)
+        active = np.flatnonzero(~self._retired)
+        if len(active) and self._counts[active].all():
+            doubt[active] = Pairs(self._counts[active], self.means[active], self._squares[active]).doubt
+        return doubt
+
+
+def doubt(*, n_arms: int, n_objectives: int, budget: int | None = None, batch: int = 1, initial: int = 2) -> Doubt:
+    """Anytime: pulls where the next pull removes most doubt; stop whenever you like, or at the budget.
+
+    Args:
+        budget: None never ends.
+        batch: pulls handed out at once.
+        initial: pulls of every arm to start with.
+    """
+    size, start = check_batches(n_arms=n_arms, budget=budget, batch=batch, initial=initial)
+    return Doubt(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)
+
+
+def likely_optimal(counts: IntArray, sums: FloatArray, squares: FloatArray) -> BoolArray:
+    """Returns the answer that ``doubt`` gives to data, however they came about: a mask of the arms.
+
+    Args:
+        counts: ``(n_arms,)`` pulls of each arm, at least one.
+        sums: ``(n_arms, n_objectives)``, of the observations of each arm.
+        squares: of their deviations from their means, likewise.
+    """
+    return ~Pairs(counts, sums / counts[:, None], squares).dominated
