@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paretopick.paper.ratios import Scores
 
 NAME = "tournament"
-EXAMPLE = "paretopick tournament --set tuning --policy apt --policy uniform --runs 100"
+EXAMPLE = "paretopick tournament --set paper --policy ege-sh --policy uniform --runs 500"
 
 
 def command(
@@ -43,6 +43,12 @@ def command(
     runs: Annotated[
         int, typer.Option(help="How many runs each policy makes on each problem; runs that were made before count.")
     ] = 1024,
+    answers: Annotated[
+        bool,
+        typer.Option(
+            "--answers", help="Judge the data of ege-sr, uniform and apt by the rule of doubt, too, which takes a while."
+        ),
+    ] = False,
     out: Annotated[Path, typer.Option(help="The folder for the results, which is made if it is not there.")] = Path(
         "tournament-results"
     ),
@@ -69,6 +75,7 @@ def command(
                 out=out,
                 runs=runs,
                 policies=policies,
+                answers=answers,
                 data=data,
                 workers=workers,
                 seed=seed,

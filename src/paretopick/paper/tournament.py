@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paretopick._arrays import check_choice, check_sequence
+from paretopick._arrays import check_choice, check_flag, check_sequence
 from paretopick._files import write_whole
 from paretopick._tables import csv_text
 from paretopick.bandits import Bernoulli
 from paretopick.errors import InvalidInput
 from paretopick.instances.files import read_snw
+from paretopick.paper.answers import answers_section, judged_twice
 from paretopick.paper.catalogue import MAIN, MORE
 from paretopick.paper.database import ResultsDatabase
 from paretopick.paper.entries import Results, Rows
@@ -69,6 +70,7 @@ def tournament(
     out: str | os.PathLike[str],
     runs: int = RUNS,
     policies: Iterable[PolicyGiven] = (),
+    answers: bool = False,
     data: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     seed: int = 0,
@@ -85,6 +87,7 @@ def tournament(
         out: a folder, made if it is not there.
         runs: of every policy on every problem; where a run takes long, a share of them.
         policies: names, or names with options; by default all that need no options. EGE-SR, which all are compared with, joins.
+        answers: whether data of some policies are judged by the rule of ``doubt``, too, in runs through ask and tell.
         data: the file of the sorting networks; None looks at the environment variable ``PARETOPICK_SNW``.
         workers: threads, by default one for each core; the results are the same for any number.
         seed: of the runs.
@@ -106,6 +109,8 @@ def tournament(
     skipped = [name for name in (*MAIN, *MORE) if PAPER in asked and not results.has(name)]
     contests = {group: _contest(group, results) for group in GROUPS}
     wanted = [series for group in asked for one in contests[group] for series in _series(one, choices)]
+    if check_flag(answers, "answers"):
+        wanted += [series for group in asked for several in judged_twice(contests[group]).values() for series in several]
     runner = Runner(database, runs=runs, seed=seed, workers=workers, progress=progress)
     runner.plan(wanted)
     for series in wanted:
@@ -117,8 +122,10 @@ def tournament(
         for group, several in contests.items()
         if known.intersection(one.name for one in several)
     }
-    command = _command(asked, runs, [choice.text for choice in named], data, seed)
-    files = _write(folder, {group: found for group, found in scores.items() if found.problems}, command, seed)
+    scores = {group: found for group, found in scores.items() if found.problems}
+    command = _command(asked, runs, [choice.text for choice in named], answers, data, seed)
+    rules = answers_section({group: found.problems for group, found in scores.items()}, database)
+    files = _write(folder, scores, page_of(scores, command=command, seed=seed, answers=rules))
     return Tournament(tuple(files), scores, tuple(skipped), time.perf_counter() - began)
 
 
@@ -181,12 +188,11 @@ def _scores(contest: Sequence[Problem], choices: Sequence[PolicyChoice], databas
     return Scores(tuple(one for one in contest if (one.name, REFERENCE) in counted), by_policy)
 
 
-def _write(folder: Path, scores: dict[str, Scores], command: str, seed: int) -> list[Path]:
+def _write(folder: Path, scores: dict[str, Scores], page: str) -> list[Path]:
     rows = [row for group, found in scores.items() for row in _rows(group, found)]
     files = [write_whole(folder / "figures" / "tournament.csv", csv_text(list(rows[0]), rows).encode())]
     with look():
         files += save(draw_ratios(scores), folder / "figures", "tournament")
-    page = page_of(scores, command=command, seed=seed)
     return [*files, write_whole(folder / "policies.md", page.encode())]
 
 
@@ -213,11 +219,14 @@ def _rows(group: str, scores: Scores) -> Rows:
     ]
 
 
-def _command(sets: Sequence[str], runs: int, policies: Iterable[str], data: str | os.PathLike[str] | None, seed: int) -> str:
+def _command(
+    sets: Sequence[str], runs: int, policies: Iterable[str], answers: bool, data: str | os.PathLike[str] | None, seed: int
+) -> str:
     """What to type to get the same again; only the name of the data file, since others have it elsewhere."""
     words = [word for name in sets for word in ("--set", name)]
     words += [word for policy in policies for word in ("--policy", policy)]
     words += ["--runs", str(runs)] if runs != RUNS else []
+    words += ["--answers"] if answers else []
     words += ["--data", Path(data).name] if data else []
     words += ["--seed", str(seed)] if seed else []
     return shlex.join(["paretopick", "tournament", *words])
