@@ -38,6 +38,8 @@ SPECS = {
     "ape-fb-adapt published": {"as_published": True},
     "apt": {},
     "apt in batches": {"batch": 7, "gamma": 0.5, "initial": 2},
+    "doubt": {},
+    "doubt in batches": {"batch": 5, "initial": 1},
 }
 
 

@@ -133,6 +133,7 @@ class Pairs:
             at = (place, arm)
             self._odds[at], self._share[at], self._other[at] = self._relation(arm, self._front[place])
 
+    @np.errstate(over="ignore", invalid="ignore")  # finite means may be infinitely far apart
     def _relation(self, arms: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Of pairs: the odds that the second dominates the first, under a flat prior, and what a pull of either takes away.
 
@@ -172,15 +173,14 @@ class Pairs:
         odds = self._best
         return np.asarray(np.where(self.dominated, 1.0, odds) / (1.0 + odds))
 
+    @np.errstate(divide="ignore", over="ignore")  # of odds of 0, and of those beyond all measure
     def scores(self) -> FloatArray:
         """What one more pull of each arm is worth: how much doubt it removes, roughly, weighed so that both kinds count alike."""
         factor, dominated = self._base_factor(), self.dominated
         roots = np.sqrt(self._counts)
         some, rest = float(lane_sums(np.where(dominated, 0.0, roots))), float(lane_sums(np.where(dominated, roots, 0.0)))
         little = 0.02 * (some + rest)
-        weight = float(
-            np.sqrt((some + little) / (rest + little))
-        )  # of what is thought to be dominated; the others weigh the inverse
+        weight = float(np.sqrt((some + little) / (rest + little)))  # of what is dominated; what is not weighs the inverse
         own = np.zeros(len(self._counts))
         from_optimal, from_dominated = np.zeros((2, len(self._front), len(self._counts)))
         arms = np.flatnonzero(dominated)

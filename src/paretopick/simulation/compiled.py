@@ -17,6 +17,7 @@ from paretopick.errors import InvalidInput
 from paretopick.policies.ape import APEFB, AdaptiveAPEFB, PublishedAdaptiveAPEFB
 from paretopick.policies.apt import APT
 from paretopick.policies.base import Policy
+from paretopick.policies.doubt import Doubt
 from paretopick.policies.ege import EGE
 from paretopick.simulation.results import Span
 from paretopick.simulation.scores import Scorer
@@ -84,7 +85,7 @@ def grain(task: Task) -> int:
         most = MOST_COMPARISONS[task.kind] * task.options.get("batch", 1)
         few = n_arms <= MOST_ARMS_WITH_GAPS and n_arms**2 * n_objectives <= most
     else:
-        few = n_arms <= (MOST_ARMS_OF_EIGHT_RUNS if task.kind is EGE else MOST_ARMS_OF_APE_FB)
+        few = task.kind is not Doubt and n_arms <= (MOST_ARMS_OF_EIGHT_RUNS if task.kind is EGE else MOST_ARMS_OF_APE_FB)
     return 8 if few else 1
 
 
@@ -208,12 +209,37 @@ def _apt(task: Task) -> Sweep:
     return sweep
 
 
+def _doubt(task: Task) -> Sweep:
+    from paretopick.simulation.kernels.draws.counters import Runs
+    from paretopick.simulation.kernels.stepwise import doubt
+
+    bandit = bandit_arrays(task)
+    player = task.player(task.budgets[0])
+    assert isinstance(player, Doubt)
+    order = np.argsort(task.budgets)
+    budgets = np.array(task.budgets, dtype=np.int64)[order]
+    rule = doubt.Rule(min(player.batch, max(task.budgets)), player.initial, budgets)
+    rounds = 1 - (rule.initial * bandit.n_arms - budgets) // rule.batch
+
+    def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
+        n = last - first
+        answers = np.zeros((n, len(budgets), -(-bandit.n_arms // 64)), dtype=np.uint64)
+        doubt.run_doubt(_from_run(bandit, first), rule, Runs(seed, first, last), doubt.make_memory(bandit), answers)
+        results: list[Any] = [None] * len(budgets)
+        for place, at in enumerate(order):
+            results[at] = (answers[:, place], np.full(n, budgets[place]), np.full(n, rounds[place]))
+        return results
+
+    return sweep
+
+
 KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
     EGE: _ege,
     APEFB: _ape,
     AdaptiveAPEFB: _ape,
     PublishedAdaptiveAPEFB: _ape,
     APT: _apt,
+    Doubt: _doubt,
 }
 """The classes of policies that have a kernel."""
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-SOURCES = int.from_bytes(
-    hashlib.sha256(b"".join(source.read_bytes() for source in sorted(Path(__file__).parent.rglob("*.py")))).digest()[:7], "big"
-)
-"""A number that changes with any source file of the kernels."""
+_SOURCES = [Path(__file__).parents[2] / "_normals.py", *sorted(Path(__file__).parent.rglob("*.py"))]
+
+SOURCES = int.from_bytes(hashlib.sha256(b"".join(source.read_bytes() for source in _SOURCES)).digest()[:7], "big")
+"""A number that changes with any source file of the kernels, and with the functions that they share with policies."""

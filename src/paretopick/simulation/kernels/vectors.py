@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import njit
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
@@ -153,6 +153,31 @@ for _row in _OPERATORS:
     _register_operator(*_row)
 
 
+def _register_with_number(
+    symbol: Callable[..., Any], result: _VectorType, instruction: Callable[..., ir.Value], *, number_first: bool
+) -> None:
+    """The same for one vector and one number, which stands for itself in every lane."""
+    operands = (types.float64, LANES) if number_first else (LANES, types.float64)
+
+    @infer_global(symbol)
+    class Typing(AbstractTemplate):
+        def generic(self, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
+            return signature(result, *operands) if args == operands else None
+
+    @lower_builtin(symbol, *operands)
+    def lower(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[ir.Value, ir.Value]) -> ir.Value:
+        place = 0 if number_first else 1
+        both = list(args)
+        both[place] = _splat(builder, args[place], LANES.vector)
+        return instruction(builder, *both)
+
+
+for _symbol, _operand, _result, _instruction in _OPERATORS:
+    if _operand is LANES:
+        _register_with_number(_symbol, _result, _instruction, number_first=False)
+        _register_with_number(_symbol, _result, _instruction, number_first=True)
+
+
 @infer_global(operator.invert)
 class _Invert(AbstractTemplate):
     def generic(self, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
@@ -162,6 +187,17 @@ class _Invert(AbstractTemplate):
 @lower_builtin(operator.invert, MASK)
 def _lower_invert(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[ir.Value]) -> ir.Value:
     return builder.not_(args[0])
+
+
+@infer_global(operator.neg)
+class _Negative(AbstractTemplate):
+    def generic(self, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Any:
+        return signature(LANES, LANES) if args == (LANES,) else None
+
+
+@lower_builtin(operator.neg, LANES)
+def _lower_negative(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[ir.Value]) -> ir.Value:
+    return builder.fneg(args[0])
 
 
 # Memory.
@@ -397,3 +433,50 @@ def split_word(typingctx: Any, word: Any, n: Any) -> Any:
 def count_bits(typingctx: Any, word: Any) -> Any:
     """How many bits are set."""
     return types.int64(types.int64), lambda context, builder, sig, args: builder.ctpop(args[0])
+
+
+# Functions of NumPy, for plain functions that are written for arrays and compiled for vectors (``compiled_too``).
+
+
+@intrinsic
+def _broad(typingctx: Any, value: Any) -> Any:
+    """A vector as it is, a number in every lane."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        return args[0] if sig.args[0] is LANES else _splat(builder, args[0], LANES.vector)
+
+    return LANES(LANES if value is LANES else types.float64), codegen
+
+
+@overload(np.where)
+def _where(mask, a, b):
+    if mask is MASK:
+        return lambda mask, a, b: choose(mask, _broad(a), _broad(b))
+    return None
+
+
+@overload(np.sqrt)
+def _sqrt(a):
+    return (lambda a: square_root(a)) if a is LANES else None
+
+
+@overload(np.frexp)
+def _frexp(x):
+    return (lambda x: _halves(x)) if x is LANES else None
+
+
+@inlined
+def _halves(x):
+    """Mantissas from 1/2 to 1, and exponents, of positive numbers that are not the very smallest."""
+    exponent = as_lanes((as_words(x) >> spread(_52)) | spread(_TWO_52)) - spread(4503599627370496.0 + 1022.0)
+    return as_lanes((as_words(x) & spread(_MANTISSA)) | spread(_HALF)), exponent
+
+
+_52, _TWO_52 = np.uint64(52), np.uint64(0x4330000000000000)
+_MANTISSA, _HALF = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x3FE0000000000000)
+
+
+def compiled_too(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets compiled functions call a plain one, which is compiled for the types that they call it with."""
+    register_jitable(forceinline=True, **_WITHOUT_MEMORY)(function)
+    return function

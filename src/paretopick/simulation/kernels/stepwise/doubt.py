@@ -1,0 +1,110 @@
+"""Runs of doubt, one after the other, read off at every budget: it does not know when it ends."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.draws.counters import run_key
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
+from paretopick.simulation.kernels.outcomes import include
+from paretopick.simulation.kernels.stepwise.moving_pairs import (
+    Pairs,
+    begin_pairs,
+    change_arm,
+    count_arm,
+    is_dominated,
+    make_pairs,
+    next_arm,
+)
+from paretopick.simulation.kernels.stepwise.one_run import Arms, forget, make_arms, pull_once
+from paretopick.simulation.kernels.vectors import float_memory, inlined, inner, kernel
+
+
+class Rule(NamedTuple):
+    """The options of doubt, and the budgets it is read off at, which rise."""
+
+    batch: int
+    initial: int
+    budgets: NDArray[np.int64]
+
+
+class Memory(NamedTuple):
+    """What the runs work in.
+
+    ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and ``judged``
+    what it would answer now: the same between two batches. ``moved`` are the arms that were pulled since the batch was begun, and
+    ``waiting`` says whether an arm is one of them.
+    """
+
+    arms: Arms
+    squares: NDArray[np.float64]
+    pairs: Pairs
+    judged: Pairs
+    moved: NDArray[np.int64]
+    waiting: NDArray[np.bool_]
+
+
+def make_memory(bandit: BanditArrays) -> Memory:
+    """Memory for one run."""
+    K, D = bandit.n_arms, bandit.n_objectives
+    arms = make_arms(bandit, np.inf)
+    pairs, judged = make_pairs(K, D), make_pairs(K, D)
+    return Memory(arms, float_memory(K * D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_))
+
+
+@kernel
+def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
+    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls."""
+    arms, pairs, moved, waiting = memory.arms, memory.pairs, memory.moved, memory.waiting
+    K, D = bandit.n_arms, bandit.n_objectives
+    for run in range(runs.first, runs.last):
+        row = run - runs.first
+        key, own = run_key(runs.seed, run), from_run(bandit, row)
+        forget(arms)
+        memory.squares[:] = 0.0
+        for i in range(K):
+            for _ in range(rule.initial):
+                _pull(own, key, i, memory)
+        begin_pairs(K, D, arms, memory.squares, pairs)
+        used, left, n_moved = rule.initial * K, rule.batch, 0
+        waiting[:] = False
+        for b in range(rule.budgets.size):
+            while used < rule.budgets[b]:
+                if left == 0:
+                    for k in range(n_moved):
+                        change_arm(K, D, moved[k], arms, memory.squares, pairs)
+                        waiting[moved[k]] = False
+                    left, n_moved = rule.batch, 0
+                arm = next_arm(K, D, pairs)
+                left -= 1
+                if left > 0:
+                    count_arm(K, D, arm, pairs)
+                _pull(own, key, arm, memory)
+                if not waiting[arm]:
+                    waiting[arm], moved[n_moved] = True, arm
+                    n_moved += 1
+                used += 1
+            begin_pairs(K, D, arms, memory.squares, memory.judged)
+            for i in range(K):
+                if not is_dominated(i, memory.judged):
+                    include(i, answers[row, b])
+
+
+@inlined
+def _pull(bandit, key, arm, memory):
+    """Pulls an arm once: its sums, mean and squares."""
+    arms, D = memory.arms, bandit.n_objectives
+    n = arms.counts[arm]
+    before = memory.pairs.old
+    for d in range(D):
+        before[d] = arms.sums[arm * D + d]
+    pull_once(bandit, key, arm, arms)
+    if n > 0:
+        for d in range(D):
+            value = arms.ahead[(arm * D + d) * 8 + n % 8]
+            memory.squares[arm * D + d] += (value - before[d] / n) * (value - arms.sums[arm * D + d] / (n + 1))
