@@ -1,5 +1,8 @@
 """What the page about policies says of ``doubt`` is true: expected doubt, its slope, and where that is steepest."""
 
+import re
+from importlib import resources
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -62,3 +65,9 @@ def test_the_policy_values_a_pull_by_that_slope():
     values = value_of(ndtr(z) / ndtr(-z), share, np.full(5, 0.05))
     factors = values / g(z, x)
     assert factors == pytest.approx(np.full(5, factors[0]), rel=1e-4)
+
+
+def test_every_test_that_the_page_names_is_here():
+    named = re.findall(r"::(test_\w+)`", (resources.files("paretopick.paper") / "data" / "doubt.md").read_text())
+    assert len(named) == 3
+    assert all(callable(globals()[name]) for name in named)

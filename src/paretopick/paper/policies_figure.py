@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick import plots
+from paretopick.paper.policies_page import OURS
 from paretopick.paper.ratios import REFERENCE, Scores, geometric_mean
-from paretopick.paper.series import ALGORITHMS, Algorithm, Look
+from paretopick.paper.series import ALGORITHMS, SPARE_LOOKS, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 TICKS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """Of the axes of ratios."""
+
+OUR_LOOK = Look(plots.ORANGE, "-", "D")
 
 LEAST, MOST = 0.04, 30.0
 """Ratios beyond are drawn at the edge."""
@@ -40,11 +43,13 @@ def draw_ratios(scores: Mapping[str, Scores]) -> Figure:
 
 def look_of(policy: str, every: list[str]) -> Look:
     """Returns how a policy is drawn: as in the error curves, or as the next that is not in them."""
+    if policy == OURS:
+        return OUR_LOOK
     known = next((one for one in ALGORITHMS.values() if one.policy == policy), None)
     if known is not None:
         return known.drawn_as._replace(dash="-")
-    spare = [one for one in every if all(other.policy != one for other in ALGORITHMS.values())]
-    return Algorithm(policy).drawn_as if len(spare) < 2 else Look(plots.ORANGE, "--", "D<>hHp8"[spare.index(policy) % 7])
+    new = [one for one in every if one != OURS and all(other.policy != one for other in ALGORITHMS.values())]
+    return SPARE_LOOKS[new.index(policy) % len(SPARE_LOOKS)]
 
 
 def _by_instance(axis: Axes, scores: Scores, looks: Mapping[str, Look]) -> None:
@@ -87,7 +92,8 @@ def _sorted(axis: Axes, scores: Scores, looks: Mapping[str, Look]) -> None:
 
 
 def _marker(look: Look) -> dict[str, Any]:
-    return {"color": look.colour, "marker": look.marker, "markersize": 5.0}
+    ours = look == OUR_LOOK
+    return {"color": look.colour, "marker": look.marker, "markersize": 6.0 if ours else 5.0, "linewidth": 2.4 if ours else 1.3}
 
 
 def _ticks(axis: Any, low: float, high: float) -> None:
