@@ -19,7 +19,8 @@ from paretopick.errors import SimulationInterrupted
 from paretopick.paper import tournament as module
 from paretopick.paper.answers import JudgedTwice, _Data, judged_twice
 from paretopick.paper.families import problem
-from paretopick.paper.policies_page import ADVICE
+from paretopick.paper.policies_page import ADVICE, page_of
+from paretopick.paper.ratios import Score, Scores
 from paretopick.paper.tournament import entrants, tournament
 from paretopick.policies.doubt import likely_optimal
 from support.terminals import stdout_of
@@ -124,6 +125,25 @@ def test_the_page_has_all_sets_of_the_folder_and_links_to_what_is_there(tmp_path
     with Image.open(tmp_path / "figures" / "tournament.png") as picture:
         assert picture.width > 600
         assert len(picture.convert("RGB").getcolors(1 << 20)) > 10
+
+
+def test_the_page_advises_with_numbers_and_shows_losses():
+    several = tuple(few_of("tuning")[:3])
+    counted = {"ege-sr": (100, 200, 400), "uniform": (300, 300, 300), "doubt": (20, 60, 500)}
+    scores = Scores(
+        several,
+        {(one.name, policy): Score(n, 1000) for policy, many in counted.items() for one, n in zip(several, many, strict=True)},
+    )
+    page = page_of({"tuning": scores}, command="paretopick tournament", seed=0)
+    mean = np.prod([20.5 / 100.5, 60.5 / 200.5, 500.5 / 400.5]) ** (1 / 3)
+    assert "**Take `doubt`** unless" in page
+    assert f"On 3 random problems that were in view while it was made it was wrong {mean:.2f} times as often" in page
+    assert "surely more often on 1 of them" in page
+    lost = several[2]
+    assert re.search(rf"\| `doubt` \| 1 \| {lost.name} \| 9 \| 1 \| 75 \| bernoulli \| 0\.500 \| 0\.400 \| 1\.25 \(1\.1", page)
+    assert f"| `uniform` | 3 | {np.prod([20.5, 60.5, 500.5]) ** (1 / 3) / 300.5:.2f} | 2 | 1 | {lost.name} 1.67 |" in page
+    without = Scores(several, {key: score for key, score in scores.of.items() if key[1] != "doubt"})
+    assert "Take `doubt`" not in page_of({"tuning": without}, command="paretopick tournament", seed=0)
 
 
 @pytest.mark.slow

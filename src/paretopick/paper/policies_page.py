@@ -14,31 +14,45 @@ OURS = "doubt"
 """The policy that the others are held against besides EGE-SR."""
 
 ADVICE = {
-    "doubt": ("you, unless one of the lines below says so: it measures where one more measurement removes most doubt", "nothing"),
-    "ege-sr": ("you need the bound that the paper proves, or rounds that are known beforehand: one arm leaves after each", "T"),
-    "ege-sh": ("the same with few rounds, about log2 K: plates, shifts, machines that are set up once a day", "T"),
-    "ege-gg": ("the same with a number of rounds that you choose; as printed it spends about half of T", "T"),
-    "apt": ("you want an anytime rule that fits on one line: pull where sqrt(N) gap is smallest", "nothing"),
-    "ape-fb": ("research: confidence bounds on every pair, with the true complexity that only a simulation knows", "T, H"),
-    "ape-fb-adapt": ("research: the same with an estimated complexity", "T"),
-    "uniform": ("every option is to be measured equally often, whatever comes out", "T"),
+    "doubt": ("nothing below says so: it measures where one more measurement removes most doubt about the answer", "nothing"),
+    "ege-sr": (
+        "you need the bound that the paper proves, or rounds that are known beforehand; one option leaves after each",
+        "budget",
+    ),
+    "ege-sh": (
+        "the same with few rounds, about log2 of the options: plates, shifts, machines that are set up once a day",
+        "budget",
+    ),
+    "ege-gg": ("the same with a number of rounds that you choose; as printed it spends about half of the budget", "budget"),
+    "uniform": ("every option is to be measured equally often, whatever comes out", "budget"),
+    "apt": ("you want an anytime rule that fits on one line, and all options are equally noisy", "nothing"),
+    "ape-fb": (
+        "you do research: confidence bounds on every pair, with a complexity that only simulations know",
+        "budget, complexity",
+    ),
+    "ape-fb-adapt": ("you do research: the same with an estimated complexity", "budget"),
 }
 """For whom each policy is, and what it must be told beforehand."""
 
-HEAD = """# Which policy
+TAKE_OURS = """**Take `doubt`** unless a line of the table describes you better. It is anytime: it needs neither the budget
+nor the noise nor how hard the problem is, can be stopped at any moment, and knows that options may be noisy in different ways.
+"""
 
-`{command}` wrote this page (paretopick {version}, seed {seed}) from the counts in its results database; none of the numbers was
-typed by hand. `ege-sr-k` and `ege` are for special wishes: the first is done when k optimal options are found, the second takes a
-schedule of your own.
-
+NOTES = """Numbers are geometric means of ratios: how often a policy is wrong, to how often EGE-SR is, on the same problems with
+the same budgets; below 1 is better. `ege-sr-k` and `ege` are for special wishes: the first is done when k optimal options are
+found, the second takes a schedule of your own.
 """
 
 MEASURED = """## How it was measured
 
+`{command}` wrote this page (paretopick {version}, seed {seed}) from the counts in its results database; none of the numbers
+was typed by hand. Runs of before are kept: other sets on this page were run by calls of the same kind.
+
 An error is an answer that is not the Pareto set. Ratios are those of errors to the errors of EGE-SR on the same problem at
-the same budget, both estimated as (errors + 1/2) / (runs + 1); below 1 is better. *Better* and *worse* mean by more than the
-95% interval of the ratio. Means are geometric; their intervals say what other problems of the kind would give. A policy is
-left out where the budget is too small for it.
+the same budget, both estimated as (errors + 1/2) / (runs + 1); below 1 is better. *Better*, *worse* and *surely* mean by more
+than the 95% interval of the ratio. Means are geometric; their intervals say what other problems of the kind would give. A
+policy is left out where the budget is too small for it. `ape-fb` is told the H of the means as they are, whatever the noise,
+as in the paper.
 
 Random problems come from six families (`paper/families.py`): *cube*, means uniform in the cube; *quality*, one quality
 shared by all objectives and a part of each one's own; *sphere*, a front on a sphere and arms behind it; *clusters*;
@@ -49,7 +63,6 @@ Gaussian, equal or different by arm (up to nine times) or by arm and objective, 
 EGE-SR, in a pilot with a seed of its own, erred with a rate that was drawn between 3% and 80%: nothing about our own
 policies entered the choice. `tuning` was there for work on policies; `judging` has other seeds, was run when the work was
 finished, and is reported whatever it says.
-
 """
 
 WORST_SHOWN = 5
@@ -66,12 +79,14 @@ def page_of(scores: Mapping[str, Scores], *, command: str, seed: int, answers: s
         answers: the section about answers by the rule of ``doubt``.
     """
     parts = [
-        HEAD.format(command=command, version=__version__, seed=seed),
+        "# Which policy\n",
+        _take_ours(scores),
         _advice(scores),
+        NOTES,
         "## Ratios to EGE-SR\n",
         "![Ratio of every policy's errors to those of EGE-SR](figures/tournament.png)\n",
         "Data, one row for each problem and policy: [figures/tournament.csv](figures/tournament.csv).\n",
-        MEASURED,
+        MEASURED.format(command=command, version=__version__, seed=seed),
     ]
     for group, found in scores.items():
         parts.append(f"## {TITLES[group]}\n")
@@ -87,12 +102,32 @@ TITLES = {
     "judging": "Random problems: judging",
 }
 
+PLACES = {
+    "paper": "of the paper",
+    "tuning": "that were in view while it was made",
+    "judging": "that it met only when it was finished",
+}
+
+
+def _take_ours(scores: Mapping[str, Scores]) -> str:
+    """The advice in a sentence, with the numbers behind it; nothing if ``doubt`` was not run."""
+    lines = []
+    for group, found in scores.items():
+        if ratios := found.ratios(OURS):
+            lost, n = len(_lost(ratios)), len(ratios)
+            what = "instances" if group == "paper" else "random problems"
+            lines.append(
+                f"- On {n} {what} {PLACES[group]} it was wrong {_mean(found, OURS)} times as often as EGE-SR, and surely more "
+                f"often on {lost or 'none'} of them."
+            )
+    return "\n".join([TAKE_OURS, *lines, ""]) if lines else ""
+
 
 def _advice(scores: Mapping[str, Scores]) -> str:
     """For whom each policy is, and its mean ratio on each set."""
     policies = dict.fromkeys([*ADVICE, *(policy for found in scores.values() for policy in found.policies)])
     run = {policy for found in scores.values() for policy in found.policies}
-    header = ["policy", "take it if", "must be told", *(f"errors to EGE-SR's, {group}" for group in scores)]
+    header = ["policy", "take it if", "must be told", *(f"errors, {group}" for group in scores)]
     rows = [
         [f"`{policy}`", *ADVICE.get(policy, ("", "")), *(_mean(found, policy) for found in scores.values())]
         for policy in policies
