@@ -281,14 +281,19 @@ def test_squared_deviations_survive_large_means():
 @pytest.mark.slow
 def test_answers_are_kept_and_shown(tmp_path):
     result = tournament(["judging"], out=tmp_path, runs=8, policies=["uniform"], answers=True)
-    several = judged_twice(few_of("judging"))
+    n = sum(series.policy == "uniform" for series in judged_twice(few_of("judging")))
     page = (tmp_path / "policies.md").read_text()
     assert "`paretopick tournament --set judging --policy uniform --runs 8 --answers`" in page
-    n = sum(series.policy == "uniform" for found in several.values() for series in found)
-    assert n > 0
-    assert f"| judging | `uniform` | {n} | {8 * n} |" in page
+    assert n == 2
+    assert f"| judging | `uniform` | {n} | {4 * n} |" in page
+    with contextlib.closing(sqlite3.connect(tmp_path / "results.db")) as database:
+        query = "SELECT errors, relaxed_losses, last_run FROM pieces WHERE key LIKE '%-answers' AND policy = 'ege-sr'"
+        counts = database.execute(query).fetchall()
+    mean = np.prod([(other + 0.5) / (own + 0.5) for own, other, _ in counts]) ** (1 / len(counts))
+    assert {runs for *_, runs in counts} == {4}
+    assert f"than its own answers: {mean:.2f} times as many in the set judging." in page
     tournament(["judging"], out=tmp_path, runs=8, policies=["uniform"])
-    assert f"| judging | `uniform` | {n} | {8 * n} |" in (tmp_path / "policies.md").read_text()
+    assert f"| judging | `uniform` | {n} | {4 * n} |" in (tmp_path / "policies.md").read_text()
     assert result.scores["judging"].policies == ["ege-sr", "uniform"]
 
 

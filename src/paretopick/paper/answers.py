@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,23 +11,22 @@ import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
 from paretopick._tables import markdown_table
+from paretopick._words import joined
 from paretopick.errors import SimulationInterrupted
 from paretopick.paper.database import ResultsDatabase
 from paretopick.paper.families import Problem
-from paretopick.paper.ratios import Score, geometric_mean, ratio_of
+from paretopick.paper.ratios import REFERENCE, Score, geometric_mean, ratio_of
 from paretopick.paper.series import Series, affordable
 from paretopick.policies.doubt import likely_optimal
+from paretopick.policies.ege import EGE
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 
 JUDGED = ("ege-sr", "uniform", "apt")
 """The policies whose data are judged by the rule of ``doubt``, too."""
 
-MOST_PULLS = {"paper": 17_000}
-"""Of the problems that are looked at, by set: runs go through ask and tell, pull by pull."""
-MOST_RANDOM_PULLS = 1000
-
-MOST_STEPS = 2600
-"""Of policies that choose pull by pull."""
+MOST_STEPS = {"paper": 2600}
+"""By set: with larger budgets, policies that choose pull by pull are not looked at, since a run goes through ask and tell."""
+MOST_RANDOM_STEPS = 1000
 
 COUNTED = [TALLIES.index(name) for name in ("errors", "relaxed_losses", "pulls")]
 
@@ -36,8 +35,9 @@ TEXT = """## The rule of the answer, for every policy
 `doubt` does not answer with the empirical Pareto set alone: arms below it are in the answer, too, as long as their most likely
 dominator is no more likely to dominate them than not. The rule is a function of counts, means and variances, so that it can judge
 the data of any policy. Here it judges the final data of runs whose policy gives its own answer beside it; the ratio is that of
-errors by the rule of `doubt` to errors of the policy's own answer, on the same runs (on random problems of at most {most:,}
-pulls). The policies of the paper stay as they are.
+errors by the rule of `doubt` to errors of the policy's own answer, on the same runs. Runs go through ask and tell: those of
+`apt`, which chooses pull by pull, on problems with budgets up to {paper:,} (the paper's) and {random:,} (random ones). The
+policies of the paper stay as they are.
 
 """
 
@@ -64,8 +64,9 @@ class JudgedTwice(Series):
     @property
     def weight(self) -> float:
         """About how many nanoseconds a run takes."""
-        steps = self.bandit.n_arms if self.by_rounds else self.budgets[0]
-        return 40_000.0 * steps + 100.0 * self.budgets[0]
+        player = self.task.player(self.budgets[0])
+        asked = len(player.schedule.pulls) if isinstance(player, EGE) else self.budgets[0]
+        return 1e6 + 130_000.0 * asked + 200.0 * self.budgets[0]
 
     def simulate(self, **how: Any) -> ErrorCurve:
         """Makes runs, one after the other; see ``Series.simulate``."""
@@ -124,49 +125,65 @@ class _Data:
         return likely_optimal(self.counts, self.sums + counts * self.first, squares)
 
 
-def judged_twice(problems: Iterable[Problem]) -> dict[Problem, list[JudgedTwice]]:
-    """Returns the runs of the policies on those of the problems that can be run pull by pull."""
-    found = {}
+def judged_twice(problems: Iterable[Problem]) -> list[JudgedTwice]:
+    """Returns the runs of the policies on those of the problems that they can be run on."""
+    several = []
     for one in problems:
-        several = []
         for policy in JUDGED:
-            if not affordable(one.bandit, policy, {}, (one.budget,)):
-                continue
-            series = JudgedTwice(one.bandit, policy, {}, (one.budget,), share=_share(one, policy))
-            if one.budget <= MOST_PULLS.get(one.group, MOST_RANDOM_PULLS) and (series.by_rounds or one.budget <= MOST_STEPS):
-                several.append(series)
-        found[one] = several
-    return {one: several for one, several in found.items() if several}
+            if affordable(one.bandit, policy, {}, (one.budget,)):
+                series = JudgedTwice(one.bandit, policy, {}, (one.budget,))
+                if series.by_rounds or one.budget <= MOST_STEPS.get(one.group, MOST_RANDOM_STEPS):
+                    several.append(replace(series, share=_share(one, series)))
+    return several
 
 
-def _share(one: Problem, policy: str) -> float:
-    """Of the runs: of 20,000 on the paper's instances, or of 1,024."""
-    share = 0.25 if policy == "apt" else 1.0
-    return share / 8 if one.group == "paper" else share
+def _share(one: Problem, series: JudgedTwice) -> float:
+    """Of the runs: of 20,000 on the paper's instances, or of 1,024; a policy that chooses pull by pull takes seconds for ten."""
+    if not series.by_rounds:
+        return 1 / 32 if one.group == "paper" else 1 / 8
+    return 1 / 8 if one.group == "paper" else 1 / 2
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Both answers to the data of one policy on the problems of a set, problem by problem: its own, and that by the rule."""
+
+    group: str
+    policy: str
+    pairs: list[tuple[Score, Score]]
+
+    @property
+    def ratio(self) -> float:
+        """The geometric mean of the ratios of errors by the rule to errors of the own answer."""
+        return geometric_mean([ratio_of(other, own).value for own, other in self.pairs]).value
+
+    @property
+    def cells(self) -> list[str]:
+        """A row of the table."""
+        own, other = (sum(pair[i].errors for pair in self.pairs) for i in (0, 1))
+        fewer, more = (sum((b.errors - a.errors) * sign > 0 for a, b in self.pairs) for sign in (-1, 1))
+        counts = [len(self.pairs), sum(a.runs for a, _ in self.pairs), own, other]
+        return [self.group, f"`{self.policy}`", *(f"{n:,}" for n in counts), f"**{self.ratio:.2f}**", str(fewer), str(more)]
 
 
 def answers_section(problems: Mapping[str, Iterable[Problem]], database: ResultsDatabase) -> str:
     """Returns the section of the page about answers by the rule of ``doubt``; nothing if no such run has been made."""
-    rows = answer_rules(problems, database)
-    if not rows:
+    judged = answer_rules(problems, database)
+    if not judged:
         return ""
     header = ["set", "policy", "problems", "runs", "errors", "by the rule of doubt", "geometric mean", "fewer on", "more on"]
-    return TEXT.format(most=MOST_RANDOM_PULLS) + markdown_table(header, rows, shown=str) + "\n"
+    table = markdown_table(header, (one.cells for one in judged), shown=str)
+    found = [f"{one.ratio:.2f} times as many in the set {one.group}" for one in judged if one.policy == REFERENCE]
+    finding = f"Judged by it, the data of EGE-SR lead to other numbers of errors than its own answers: {joined(found)}.\n\n"
+    return TEXT.format(paper=MOST_STEPS["paper"], random=MOST_RANDOM_STEPS) + (finding if found else "") + table + "\n"
 
 
-def answer_rules(problems: Mapping[str, Iterable[Problem]], database: ResultsDatabase) -> list[list[str]]:
+def answer_rules(problems: Mapping[str, Iterable[Problem]], database: ResultsDatabase) -> list[Judged]:
     """Returns for each set and policy how often its own answer was wrong, and that by the rule of ``doubt`` to the same data."""
     counted: dict[tuple[str, str], list[tuple[Score, Score]]] = {}
     for group, several in problems.items():
-        for series in (series for found in judged_twice(several).values() for series in found):
+        for series in judged_twice(several):
             for point in database.points(series).values():
                 own, other = (Score(int(getattr(point.curve, of)[0]), point.runs) for of in ("errors", "relaxed_losses"))
                 counted.setdefault((group, series.policy), []).append((own, other))
-    rows = []
-    for (group, policy), pairs in counted.items():
-        runs, errors, others = (sum(numbers) for numbers in zip(*((a.runs, a.errors, b.errors) for a, b in pairs), strict=True))
-        mean = geometric_mean([ratio_of(other, own).value for own, other in pairs]).value
-        fewer, more = sum(b.errors < a.errors for a, b in pairs), sum(b.errors > a.errors for a, b in pairs)
-        rows.append([group, f"`{policy}`", str(len(pairs)), f"{runs:,}", f"{errors:,}", f"{others:,}", f"**{mean:.2f}**"])
-        rows[-1] += [str(fewer), str(more)]
-    return rows
+    return [Judged(group, policy, pairs) for (group, policy), pairs in counted.items()]

@@ -111,7 +111,7 @@ def tournament(
     contests = {group: _contest(group, results) for group in GROUPS}
     wanted = [series for group in asked for one in contests[group] for series in _series(one, choices)]
     if check_flag(answers, "answers"):
-        wanted += [series for group in asked for several in judged_twice(contests[group]).values() for series in several]
+        wanted += [series for group in asked for series in judged_twice(contests[group])]
     runner = Runner(database, runs=runs, seed=seed, workers=workers, progress=progress)
     runner.plan(wanted)
     for series in wanted:
