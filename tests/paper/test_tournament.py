@@ -291,7 +291,7 @@ def test_answers_are_kept_and_shown(tmp_path):
         counts = database.execute(query).fetchall()
     mean = np.prod([(other + 0.5) / (own + 0.5) for own, other, _ in counts]) ** (1 / len(counts))
     assert {runs for *_, runs in counts} == {4}
-    assert f"than its own answers: {mean:.2f} times as many in the set judging." in page
+    assert f"the data of EGE-SR led to {mean:.2f} times as many errors as its own answers in the set judging." in page
     tournament(["judging"], out=tmp_path, runs=8, policies=["uniform"])
     assert f"| judging | `uniform` | {n} | {4 * n} |" in (tmp_path / "policies.md").read_text()
     assert result.scores["judging"].policies == ["ege-sr", "uniform"]

@@ -173,8 +173,9 @@ def answers_section(problems: Mapping[str, Iterable[Problem]], database: Results
         return ""
     header = ["set", "policy", "problems", "runs", "errors", "by the rule of doubt", "geometric mean", "fewer on", "more on"]
     table = markdown_table(header, (one.cells for one in judged), shown=str)
-    found = [f"{one.ratio:.2f} times as many in the set {one.group}" for one in judged if one.policy == REFERENCE]
-    finding = f"Judged by it, the data of EGE-SR lead to other numbers of errors than its own answers: {joined(found)}.\n\n"
+    ratios = {one.group: one.ratio for one in judged if one.policy == REFERENCE}
+    found = [f"{ratio:.2f} times as many errors as its own answers in the set {group}" for group, ratio in ratios.items()]
+    finding = f"Judged by it, the data of EGE-SR led to {joined(found)}.\n\n"
     return TEXT.format(paper=MOST_STEPS["paper"], random=MOST_RANDOM_STEPS) + (finding if found else "") + table + "\n"
 
 
