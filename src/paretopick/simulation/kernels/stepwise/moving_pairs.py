@@ -537,7 +537,7 @@ def _interesting_of_column(K, D, j, pairs):
             variance = load(pairs.variances, d + v) + spread(pairs.variances[d + j])
             distance = choose(difference < zero, zero - difference, difference)
             above = above & (difference * distance >= test * variance)
-        above = above | (load(pairs.place, v) == itself) | (load(pairs.dominated, v) == zero)
+        above = above | (test == spread(NONE)) | (load(pairs.place, v) == itself) | (load(pairs.dominated, v) == zero)
         at = j * n + v
         store(pairs.odds, at, choose(above, load(pairs.odds, at), zero))
         wanted = bits(above) & _real(K, v)
