@@ -17,6 +17,8 @@ CASES: dict[str, tuple[str, dict]] = {
     "ape-fb-adapt as published": ("ape-fb-adapt", {"as_published": True}),
     "apt": ("apt", {}),
     "apt batch": ("apt", {"batch": 7, "gamma": 0.5, "initial": 2}),
+    "doubt": ("doubt", {}),
+    "doubt batch": ("doubt", {"batch": 5, "initial": 3}),
 }
 
 assert {name for name, _ in CASES.values()} == set(pp.POLICIES), "a new policy needs a case here"

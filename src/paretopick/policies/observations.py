@@ -77,11 +77,13 @@ class Observations:
             if self.keeps_squares:
                 new_squares = self._squares.copy()
                 new_squares[arms] = self._squares_after(arms, values, told) if squares is None else squares
-                new_squares[:, self._exact] = 0.0
+                if self._widths is not None:
+                    new_squares[:, self._exact] = 0.0
                 _check_finite(new_squares, "the squared deviations of arm {} in objective {} overflow; scale the values down.")
                 self._squares = new_squares
         self._sums = new_sums
-        self._certain[arms] = np.where(self._exact, values, 0.0)
+        if self._widths is not None:
+            self._certain[arms] = np.where(self._exact, values, 0.0)
         self._counts += told
 
     def _squares_after(self, arms: IntArray, values: FloatArray, told: IntArray) -> FloatArray:
