@@ -164,7 +164,7 @@ class Pairs:
         odds = np.zeros((len(in_front), len(front)))
         odds[:, stay] = self._odds[:, kept]
         self._odds = odds
-        """That the second of a pair dominates the first, under a flat prior: a row for each arm, a column for each of the front."""
+        """That the second of a pair dominates the first, flat prior: a row for each arm, a column for each of the front."""
         shares, values = np.zeros((2, 2, len(front), self._width))
         shares[:, stay], values[:, stay] = self._shares[:, kept], self._values[:, kept]
         self._shares = shares
@@ -225,7 +225,7 @@ class Pairs:
         return np.asarray(np.where(self.dominated, 1.0, odds) / (1.0 + odds))
 
     def _value(self, optimal: BoolArray, below: IntArray, place: IntArray) -> FloatArray:
-        """Values the pairs of optimal arms that are stale, and returns what pulls of dominated ones and their dominators are worth."""
+        """Values the stale pairs of optimal arms; returns what pulls of dominated ones and of their dominators are worth."""
         places, arms = (self._stale & optimal).nonzero()
         at, n = places * self._width + arms, len(arms)
         odds = np.concatenate((1.0 / (self._odds[arms, places] * self.factor), self._best[below]))
