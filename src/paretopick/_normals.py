@@ -109,20 +109,24 @@ def sign_of(difference: Any, variance: Any) -> tuple[Any, Any, Any, Any]:
     return likely, np.where(positive, tail, rest), (a + 1.0) * density / likely, precision
 
 
-def value_of(odds: Any, share: Any, other: Any) -> Any:
+def clipped(odds: Any) -> Any:
+    """Returns odds between 1 and ``SURE``."""
+    odds = np.where(odds > 1.0, odds, 1.0)
+    return np.where(odds < SURE, odds, SURE)
+
+
+def value_of(odds: Any, z: Any, share: Any, other: Any) -> Any:
     """Returns how fast the chance of a wrong sign falls when the precision of a pair of arms is raised.
 
     ``g = exp(-z^2/2 (1 + 1/x)) / (sqrt(x) (1 + x))`` at ``x = max(z^2/2, share, other)``, the slope of ``2 OwenT(z, 1/sqrt(x))``
-    up to a constant factor: z is the deviation of the odds, 0 where they are below 1.
+    up to a constant factor.
 
     Args:
-        odds: of the sign that the pair is thought to have.
+        odds: of the sign that the pair is thought to have, as ``clipped`` returns them.
+        z: the deviation of these odds.
         share: the part of the pair's variance that one more pull of the first arm takes away.
         other: the same of the second.
     """
-    odds = np.where(odds > 1.0, odds, 1.0)
-    odds = np.where(odds < SURE, odds, SURE)
-    z = deviation_of(odds)
     half = 0.5 * z * z
     x = np.where(share > other, share, other)
     x = np.where(half > x, half, x)

@@ -35,7 +35,7 @@ class Step:
     @property
     def close(self) -> bool:
         """Whether two arms are nearly equally worth a pull."""
-        first, second = sorted(self.scores + [-math.inf])[::-1][:2]
+        first, second = sorted([*self.scores, -math.inf], reverse=True)[:2]
         return self.tied or second >= first * (1 - HAIR)
 
 

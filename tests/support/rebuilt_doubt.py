@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paretopick._normals import sign_of, value_of
+from paretopick._normals import clipped, deviation_of, sign_of, value_of
 from support.literal_doubt import dominates, power_of_root_two
 
 
@@ -87,8 +87,10 @@ class Rebuilt:
         e = 0.02 * (A + B)
         weight = math.sqrt((A + e) / (B + e))
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            if_optimal = value_of(1.0 / (self._odds * self.factor), self._share, self._other)
-            if_out = value_of(self._odds * self.factor, self._share, self._other)
+            odds = clipped(1.0 / (self._odds * self.factor))
+            if_optimal = value_of(odds, deviation_of(odds), self._share, self._other)
+            odds = clipped(self._odds * self.factor)
+            if_out = value_of(odds, deviation_of(odds), self._share, self._other)
         of_i, of_j = (if_optimal * self._share).tolist(), (if_optimal * self._other).tolist()
         below_i, below_j = (if_out * self._share).tolist(), (if_out * self._other).tolist()
         scores = []

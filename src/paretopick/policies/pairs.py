@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
-from paretopick._normals import sign_of, value_of
+from paretopick._normals import clipped, deviation_of, sign_of, value_of
 
 PRIOR = 30.0
 """How many measurements the mean of all arms' variances counts for, beside those of an arm itself."""
@@ -228,9 +228,9 @@ class Pairs:
         """Values the stale pairs of optimal arms; returns what pulls of dominated ones and of their dominators are worth."""
         places, arms = (self._stale & optimal).nonzero()
         at, n = places * self._width + arms, len(arms)
-        odds = np.concatenate((1.0 / (self._odds[arms, places] * self.factor), self._best[below]))
+        odds = clipped(np.concatenate((1.0 / (self._odds[arms, places] * self.factor), self._best[below])))
         shares = self._shares.reshape(2, -1)[:, np.concatenate((at, place * self._width + below))]
-        values: FloatArray = shares * value_of(odds, *shares)
+        values: FloatArray = shares * value_of(odds, deviation_of(odds), *shares)
         self._values.reshape(2, -1)[:, at] = values[:, :n]
         self._stale.reshape(-1)[at] = False
         return values[:, n:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +15,12 @@ from paretopick.simulation.kernels.stepwise.moving_pairs import (
     Pairs,
     begin_pairs,
     change_arm,
-    count_arm,
     is_dominated,
     make_pairs,
     next_arm,
 )
 from paretopick.simulation.kernels.stepwise.one_run import Arms, forget, make_arms, pull_once
-from paretopick.simulation.kernels.vectors import float_memory, inlined, inner, kernel
+from paretopick.simulation.kernels.vectors import float_memory, inlined, kernel
 
 
 class Rule(NamedTuple):
@@ -36,8 +34,8 @@ class Rule(NamedTuple):
 class Memory(NamedTuple):
     """What the runs work in.
 
-    ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and ``judged``
-    what it would answer now: the same between two batches. ``moved`` are the arms that were pulled since the batch was begun, and
+    ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and
+    ``judged`` what it would answer now: the same between two batches. ``moved`` are the arms that were pulled since the batch was begun, and
     ``waiting`` says whether an arm is one of them.
     """
 
@@ -71,19 +69,20 @@ def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
             for _ in range(rule.initial):
                 _pull(own, key, i, memory)
         begin_pairs(K, D, arms, memory.squares, pairs)
-        used, left, n_moved = rule.initial * K, rule.batch, 0
+        used, left, n_moved, arm = rule.initial * K, rule.batch, 0, 0
         waiting[:] = False
         for b in range(rule.budgets.size):
             while used < rule.budgets[b]:
-                if left == 0:
-                    for k in range(n_moved):
-                        change_arm(K, D, moved[k], arms, memory.squares, pairs)
-                        waiting[moved[k]] = False
+                if left == 0:  # the batch has been told
+                    n, told = n_moved, True
                     left, n_moved = rule.batch, 0
-                arm = next_arm(K, D, pairs)
+                else:  # one more of it has been chosen
+                    n, told = int(left < rule.batch), False
+                for k in range(n):
+                    change_arm(K, D, moved[k] if told else arm, told, arms, memory.squares, pairs)
+                    waiting[moved[k]] &= not told
+                arm = next_arm(K, pairs)
                 left -= 1
-                if left > 0:
-                    count_arm(K, D, arm, pairs)
                 _pull(own, key, arm, memory)
                 if not waiting[arm]:
                     waiting[arm], moved[n_moved] = True, arm

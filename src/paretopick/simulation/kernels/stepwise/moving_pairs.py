@@ -2,6 +2,11 @@
 
 What is computed is what ``policies/pairs.py`` computes, number by number; arms are in slots as ``fronts`` reads them, eight in a
 vector, and what belongs to an arm i and one of the front, j, is at ``j * stride + i``.
+
+A pull changes the pairs of one arm. If it is one of the front, these are many, and most are of no interest: whether j dominates i is
+only looked at if it is the most likely of the front to do so, or could be, or if i is thought to be optimal. It could be if j is above
+i by at least ``bar`` deviations in every objective: what is most likely is kept above that bar, and if it falls below, all of the
+front is looked at again.
 """
 
 from __future__ import annotations
@@ -13,27 +18,29 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick._normals import deviation_of, exp_of_minus, log_of, sign_of, tail_factors, value_of
+from paretopick._normals import clipped, deviation_of, exp_of_minus, log_of, sign_of, tail_factors, value_of
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
     choose,
     compiled_too,
+    count_bits,
     float_memory,
     gather,
     inlined,
     inner,
+    larger,
+    largest,
     load,
     lowest_bit,
     scatter,
     spread,
-    square_root,
     store,
     total,
     word_memory,
 )
 
-for _function in (exp_of_minus, tail_factors, log_of, deviation_of, sign_of, value_of):
+for _function in (clipped, exp_of_minus, tail_factors, log_of, deviation_of, sign_of, value_of):
     compiled_too(_function)
 
 PRIOR = 30.0
@@ -41,17 +48,22 @@ PRIOR = 30.0
 
 
 class Pairs(NamedTuple):
-    """Of each arm: its pulls with those that have been chosen, its means; its variances, as they are in the data (``ratios``),
-    moderated (``noise``), of the mean (``variances``), and what one pull takes away from that (``falls``); how many others dominate
-    it; who most likely does (``place``), and the odds of that.
+    """Of each arm: its pulls with those that have been chosen, and their root; its means; its variances, as they are in the data
+    (``ratios``), moderated (``noise``), of the mean (``variances``), and what one pull takes away from that (``falls``); how many
+    others dominate it (``dominators``); who most likely does (``place``), the odds of that (``best``), and the ``bar`` for others,
+    once more with its sign and squared (``test``); whether it is thought to be ``dominated``, and then what a pull of it is worth
+    (``own_value``), and of its dominator (``its_value``), as they are for the dominator ``valued``.
 
-    Of each pair: the odds that j dominates i, what a pull of either takes away, and what that is worth if i is optimal
-    (``values``, ``other_values``, unless it is ``stale``). Likewise of each arm with its most likely dominator, if it is dominated
-    (``own_value``, ``its_value``, as they are for the dominator ``valued``).
+    Of each pair: the odds that j dominates i, 0 if j is below the bar; what a pull of either takes away; and what that is worth if i
+    is optimal (``values``, ``other_values``), unless that is ``stale``.
+
+    ``sizes`` are those of the front, of ``changed``, the arms that were looked at, and of ``rows``, those of which all of the front is to
+    be looked at; ``numbers`` are F, a bound on what F is worth in deviations, and of how many pairs one dominates the other.
     """
 
     stride: int
     counts: NDArray[np.float64]
+    roots: NDArray[np.float64]
     means: NDArray[np.float64]
     ratios: NDArray[np.float64]
     noise: NDArray[np.float64]
@@ -61,6 +73,8 @@ class Pairs(NamedTuple):
     dominators: NDArray[np.float64]
     place: NDArray[np.uint64]
     best: NDArray[np.float64]
+    bar: NDArray[np.float64]
+    test: NDArray[np.float64]
     dominated: NDArray[np.float64]
     own_value: NDArray[np.float64]
     its_value: NDArray[np.float64]
@@ -73,11 +87,16 @@ class Pairs(NamedTuple):
     stale: NDArray[np.bool_]
     front: NDArray[np.int64]
     before: NDArray[np.int64]
+    changed: NDArray[np.int64]
+    rows: NDArray[np.int64]
     sizes: NDArray[np.int64]
-    factor: NDArray[np.float64]
+    numbers: NDArray[np.float64]
     scores: NDArray[np.float64]
     lanes: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    dirty: NDArray[np.bool_]
     listed: NDArray[np.uint64]
+    found: NDArray[np.float64]
     old: NDArray[np.float64]
 
 
@@ -87,6 +106,7 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
     return Pairs(
         stride=n,
         counts=float_memory(n),
+        roots=float_memory(n),
         means=float_memory(D * n),
         ratios=float_memory(D * n),
         noise=float_memory(D * n),
@@ -96,6 +116,8 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         dominators=float_memory(n),
         place=word_memory(n),
         best=float_memory(n),
+        bar=float_memory(n),
+        test=float_memory(n),
         dominated=float_memory(n),
         own_value=float_memory(n),
         its_value=float_memory(n),
@@ -108,13 +130,34 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         stale=np.zeros(n * n, np.bool_),
         front=np.zeros(n, np.int64),
         before=np.zeros(n, np.int64),
-        sizes=np.zeros(4, np.int64),
-        factor=np.zeros(2),
+        changed=np.zeros(4 * n, np.int64),
+        rows=np.zeros(4 * n, np.int64),
+        sizes=np.zeros(3, np.int64),
+        numbers=np.zeros(3),
         scores=float_memory(n),
-        lanes=float_memory(2 * n * WIDTH),
-        listed=word_memory(4 * WIDTH),
+        lanes=float_memory(n * WIDTH),
+        sums=float_memory(n),
+        dirty=np.zeros(n, np.bool_),
+        listed=word_memory(n * n + WIDTH),
+        found=float_memory(n + WIDTH),
         old=float_memory(2 * D + WIDTH),
     )
+
+
+F, F_IN_DEVIATIONS, DOMINATIONS = 0, 1, 2
+"""Places in ``numbers``."""
+
+FRONT, CHANGED, ROWS = 0, 1, 2
+"""Places in ``sizes``."""
+
+SLACK = 0.25
+"""How far below the most likely dominator the bar is set."""
+
+NONE = -1e150
+"""A bar that everybody is above."""
+
+STEEPEST = 0.6267
+"""A deviation changes by no more than this when the logarithm of the odds changes by 1."""
 
 
 # Changes.
@@ -123,94 +166,55 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
 @inner
 def begin_pairs(K, D, arms, squares, pairs):
     """Starts from data."""
-    n = pairs.stride
+    n, numbers = pairs.stride, pairs.numbers
     pairs.means[:] = 0.0
     pairs.counts[:] = 0.0
+    pairs.roots[:] = 0.0
     pairs.ratios[:] = 0.0
-    pairs.dominators[:] = 1.0
     pairs.variances[:] = 1.0
-    pairs.valued[:] = -1
+    pairs.dominators[:] = 1.0
+    pairs.dominated[:] = 0.0
+    pairs.own_value[:] = 0.0
+    pairs.its_value[:] = 0.0
+    pairs.place[:] = uint64(0)
+    pairs.dirty[:] = True
+    pairs.sizes[FRONT] = 0
+    numbers[:] = 0.0
     for i in range(K):
         _take(D, i, arms, squares, pairs)
     for i in range(K):
         above = 0.0
         for v in range(0, n, WIDTH):
-            more, less = _compared(D, n, v, i, pairs.means, pairs.means, i, n)
-            if v + WIDTH > K:
-                more &= (1 << (K - v)) - 1
-            while more != 0:
-                more &= more - 1
-                above += 1.0
+            more, _ = _compared(D, n, v, pairs.means, pairs.means, i, n)
+            above += count_bits(more & _real(K, v))
         pairs.dominators[i] = above
-    pairs.sizes[0] = 0
-    _pool_variances(K, D, pairs)
-    for i in range(K):
-        _moderate(D, i, arms, squares, pairs)
-    _find_front(K, D, pairs)
-    for f in range(pairs.sizes[0]):
-        _column(K, D, pairs.front[f], pairs)
-    _find_best(K, pairs)
-
-
-@inner
-def change_arm(K, D, arm, arms, squares, pairs):
-    """Takes new data of an arm."""
-    n = pairs.stride
-    for d in range(D):
-        pairs.old[d] = pairs.means[d * n + arm]
-    _take(D, arm, arms, squares, pairs)
-    above = 0.0
-    for v in range(0, n, WIDTH):
-        _, below_before = _compared(D, n, v, arm, pairs.means, pairs.old, 0, 1)
-        more, below = _compared(D, n, v, arm, pairs.means, pairs.means, arm, n)
-        real = (1 << min(WIDTH, K - v)) - 1
-        own = 1 << (arm - v) if v <= arm < v + WIDTH else 0
-        more &= real & ~own
-        gained, lost = below & ~below_before & real & ~own, below_before & ~below & real & ~own
-        while more != 0:
-            more &= more - 1
-            above += 1.0
-        while gained != 0:
-            pairs.dominators[v + lowest_bit(gained)] += 1.0
-            gained &= gained - 1
-        while lost != 0:
-            pairs.dominators[v + lowest_bit(lost)] -= 1.0
-            lost &= lost - 1
-    pairs.dominators[arm] = above
-    all_anew = _pool_variances(K, D, pairs)
-    if all_anew:
-        for i in range(K):
-            _moderate(D, i, arms, squares, pairs)
-    else:
-        _moderate(D, arm, arms, squares, pairs)
-    _look_again(K, D, arm, all_anew, pairs)
-
-
-@inner
-def count_arm(K, D, arm, pairs):
-    """Takes one more pull of an arm of which nothing is known yet."""
-    pairs.counts[arm] += 1.0
-    _spread_noise(D, arm, pairs)
-    _look_again(K, D, arm, False, pairs)
+        numbers[DOMINATIONS] += above
+    _pool_variances(D, pairs)
+    _look_at_all(K, D, True, arms, squares, pairs)
+    _settle(K, D, pairs)
 
 
 @inlined
-def _look_again(K, D, arm, all_anew, pairs):
-    n_before = pairs.sizes[0]
-    for f in range(n_before):
-        pairs.before[f] = pairs.front[f]
-    _find_front(K, D, pairs)
-    g, changed = 0, pairs.sizes[0] < n_before
-    for f in range(pairs.sizes[0]):
-        j = pairs.front[f]
-        while g < n_before and pairs.before[g] < j:
-            g += 1
-        joined = g >= n_before or pairs.before[g] != j
-        if joined or all_anew or j == arm:
-            _column(K, D, j, pairs)
-    if not all_anew:
-        _row(K, D, arm, pairs)
-    _find_best(K, pairs)
+def change_arm(K, D, arm, told, arms, squares, pairs):
+    """Takes new data of an arm; or, if nothing has been told, one more pull of which nothing is known yet."""
+    n, moved = pairs.stride, False
+    pairs.sizes[CHANGED] = 0
+    if told:
+        for d in range(D):
+            pairs.old[d] = pairs.means[d * n + arm]
+        _take(D, arm, arms, squares, pairs)
+        moved = _move(K, D, arm, pairs)
+        if _pool_variances(D, pairs):
+            _look_at_all(K, D, moved, arms, squares, pairs)
+        else:
+            _moderate(D, arm, arms, squares, pairs)
+            _look_again(K, D, arm, moved, pairs)
+    else:
+        pairs.counts[arm] += 1.0
+        pairs.roots[arm] = math.sqrt(pairs.counts[arm])
+        _spread_noise(D, arm, pairs)
+        _look_again(K, D, arm, False, pairs)
+    _settle(K, D, pairs)
 
 
 @inlined
@@ -218,23 +222,74 @@ def _take(D, arm, arms, squares, pairs):
     """Copies the counts and means of an arm, and finds its variances."""
     n, count = pairs.stride, float(arms.counts[arm])
     pairs.counts[arm] = count
+    pairs.roots[arm] = math.sqrt(count)
     for d in range(D):
         pairs.means[d * n + arm] = arms.sums[arm * D + d] / count
         pairs.ratios[d * n + arm] = squares[arm * D + d] / (count - 1.0) if count > 1.0 else 0.0
 
 
 @inlined
-def _pool_variances(K, D, pairs):
+def _real(K, v):
+    """As bits, which slots of a vector hold arms."""
+    return (1 << min(WIDTH, K - v)) - 1
+
+
+@inlined
+def _compared(D, n, v, means, mine, start, step):
+    """As bits, which of eight arms dominate a point, and which it dominates."""
+    there, point = load(means, v), spread(mine[start])
+    more, less = there >= point, there <= point
+    for d in range(1, D):
+        there, point = load(means, d * n + v), spread(mine[start + d * step])
+        more, less = more & (there >= point), less & (there <= point)
+    return bits(more & ~less), bits(less & ~more)
+
+
+@inlined
+def _move(K, D, arm, pairs):
+    """Counts anew who dominates whom after an arm has moved; whether that has changed.
+
+    Only arms that it was level with, or passed by, in some objective can be concerned.
+    """
+    n, changed = pairs.stride, False
+    for v in range(0, n, WIDTH):
+        passed = spread(1.0) < spread(0.0)
+        for d in range(D):
+            old, new = pairs.old[d], pairs.means[d * n + arm]
+            there = load(pairs.means, d * n + v)
+            passed = passed | ((there >= spread(min(old, new))) & (there <= spread(max(old, new))))
+        own = 1 << (arm - v) if v <= arm < v + WIDTH else 0
+        concerned = bits(passed) & _real(K, v) & ~own
+        if concerned == 0:
+            continue
+        above_before, below_before = _compared(D, n, v, pairs.means, pairs.old, 0, 1)
+        above, below = _compared(D, n, v, pairs.means, pairs.means, arm, n)
+        more = float(count_bits(above & concerned) - count_bits(above_before & concerned))
+        gained, lost = below & ~below_before & concerned, below_before & ~below & concerned
+        pairs.dominators[arm] += more
+        pairs.numbers[DOMINATIONS] += more + float(count_bits(gained) - count_bits(lost))
+        changed = changed or more != 0.0 or gained != 0 or lost != 0
+        while gained != 0:
+            pairs.dominators[v + lowest_bit(gained)] += 1.0
+            gained &= gained - 1
+        while lost != 0:
+            pairs.dominators[v + lowest_bit(lost)] -= 1.0
+            lost &= lost - 1
+    return changed
+
+
+@inlined
+def _pool_variances(D, pairs):
     """Brings the mean of all variances up to date; whether it has changed."""
     n, changed = pairs.stride, False
-    several = 0.0
-    for i in range(K):
-        several += pairs.counts[i] > 1.0
+    several, one = 0, spread(1.0)
+    for v in range(0, n, WIDTH):
+        several += count_bits(bits(load(pairs.counts, v) > one))
     for d in range(D):
         parts = spread(0.0)
         for v in range(0, n, WIDTH):
             parts = parts + load(pairs.ratios, d * n + v)
-        pool = _on_grid(total(parts) / max(several, 1.0))
+        pool = _on_grid(total(parts) / max(float(several), 1.0))
         if pool != pairs.pool[d]:
             pairs.pool[d] = pool
             changed = True
@@ -271,38 +326,119 @@ def _spread_noise(D, arm, pairs):
 
 
 @inlined
-def _compared(D, n, v, arm, means, mine, start, step):
-    """As bits, which of eight arms dominate a point, and which it dominates."""
-    below, above = True, True
-    first = load(means, v)
-    point = spread(mine[start])
-    more, less = first >= point, first <= point
-    for d in range(1, D):
-        there, point = load(means, d * n + v), spread(mine[start + d * step])
-        more, less = more & (there >= point), less & (there <= point)
-    return bits(more & ~less), bits(less & ~more)
-
-
-@inlined
 def _find_front(K, D, pairs):
-    """Lists the arms that nobody dominates, and finds F."""
-    size, dominations = 0, 0.0
-    for i in range(K):
-        dominations += pairs.dominators[i]
-        if pairs.dominators[i] == 0.0:
-            pairs.front[size] = i
+    """Lists the arms that nobody dominates, and finds F; whether F has changed."""
+    size, zero = 0, spread(0.0)
+    for v in range(0, pairs.stride, WIDTH):
+        nobody = bits(load(pairs.dominators, v) == zero)
+        while nobody != 0:
+            pairs.front[size] = v + lowest_bit(nobody)
+            nobody &= nobody - 1
             size += 1
-    pairs.sizes[0] = size
+    pairs.sizes[FRONT] = size
     flat = 0.5 ** min(D, 60)
-    share = min(0.5, (dominations + K * flat) / (float(K) * float(K)))
+    share = min(0.5, (pairs.numbers[DOMINATIONS] + K * flat) / (float(K) * float(K)))
     factor = _on_grid(max(1.0, (share / (1.0 - share)) / (flat / (1.0 - flat))))
-    if factor != pairs.factor[0]:
-        pairs.factor[0] = factor
-        pairs.stale[:] = True
-        pairs.valued[:] = -1
+    changed = factor != pairs.numbers[F]
+    if changed:
+        pairs.numbers[F] = factor
+        pairs.numbers[F_IN_DEVIATIONS] = STEEPEST * math.log(factor) + 1e-4
+    return changed
 
 
 # The pairs.
+
+
+@inner
+def _look_at_all(K, D, moved, arms, squares, pairs):
+    """Looks at all pairs, with new variances."""
+    for i in range(K):
+        _moderate(D, i, arms, squares, pairs)
+    if moved:
+        _find_front(K, D, pairs)
+    for f in range(pairs.sizes[FRONT]):
+        _column(K, D, pairs.front[f], pairs)
+    pairs.bar[:] = NONE
+    pairs.test[:] = NONE
+    pairs.dirty[:] = True
+    for i in range(K):
+        _find_best(i, pairs)
+    pairs.sizes[ROWS] = 0
+    _value_anew(K, pairs)
+
+
+@inner
+def _value_anew(K, pairs):
+    """Lets all values be found again."""
+    pairs.valued[:] = -1
+    pairs.stale[:] = True
+    for i in range(K):
+        pairs.changed[i] = i
+    pairs.sizes[CHANGED] = K
+
+
+@inlined
+def _look_again(K, D, arm, moved, pairs):
+    """Brings the pairs of an arm up to date, and those of arms that have joined the front."""
+    joined = other_factor = False
+    if moved:
+        n_before = pairs.sizes[FRONT]
+        for f in range(n_before):
+            pairs.before[f] = pairs.front[f]
+        other_factor = _find_front(K, D, pairs)
+        left = _has_left(n_before, pairs)
+        joined = _look_at_joined(K, D, n_before, arm, pairs)
+        if left:
+            for i in range(K):
+                if pairs.dominators[np.int64(pairs.place[i])] != 0.0:
+                    _find_best(i, pairs)
+                    _note(i, pairs)
+    if pairs.dominators[arm] == 0.0 and not joined:
+        _interesting_of_column(K, D, arm, pairs)
+    if other_factor:
+        _value_anew(K, pairs)
+    pairs.rows[0] = arm
+    pairs.sizes[ROWS] = 1
+
+
+@inlined
+def _note(arm, pairs):
+    """Notes that an arm has been looked at."""
+    pairs.changed[pairs.sizes[CHANGED]] = arm
+    pairs.sizes[CHANGED] += 1
+
+
+@inlined
+def _has_left(n_before, pairs):
+    """Notes the arms that have left the front; whether there are any."""
+    left = False
+    for f in range(n_before):
+        if pairs.dominators[pairs.before[f]] != 0.0:
+            _note(pairs.before[f], pairs)
+            left = True
+    return left
+
+
+@inner
+def _look_at_joined(K, D, n_before, arm, pairs):
+    """Looks at all pairs of arms that have joined the front, and notes those; whether an arm is one of them."""
+    n, g, found = pairs.stride, 0, False
+    for f in range(pairs.sizes[FRONT]):
+        j = pairs.front[f]
+        while g < n_before and pairs.before[g] < j:
+            g += 1
+        if g < n_before and pairs.before[g] == j:
+            continue
+        _column(K, D, j, pairs)
+        pairs.dirty[j] = True
+        found = found or j == arm
+        _note(j, pairs)
+        for i in range(K):
+            odds = pairs.odds[j * n + i]
+            if odds > pairs.best[i] or (odds == pairs.best[i] and j < np.int64(pairs.place[i])):
+                _turn_to(i, j, odds, pairs)
+                _note(i, pairs)
+    return found
 
 
 @inlined
@@ -316,7 +452,7 @@ def _with_objective(sums, difference, first, second, first_fall, second_fall):
     return dominates, not_so, weights + weight, share + weighted * first_fall, other + weighted * second_fall
 
 
-@inner
+@inlined
 def _column(K, D, j, pairs):
     """Whether arm j dominates the others."""
     n = pairs.stride
@@ -340,16 +476,20 @@ def _column(K, D, j, pairs):
     for i in range(K):
         if pairs.valued[i] == j:
             pairs.valued[i] = -1
-    at = j * n + j
+    _not_itself(j, pairs)
+
+
+@inlined
+def _not_itself(j, pairs):
+    """An arm does not dominate itself."""
+    at = j * pairs.stride + j
     pairs.odds[at] = pairs.shares[at] = pairs.others[at] = 0.0
 
 
-@inner
-def _row(K, D, i, pairs):
+@inlined
+def _row(D, i, pairs):
     """Whether those of the front dominate arm i."""
-    n, size = pairs.stride, pairs.sizes[0]
-    listed = pairs.listed
-    pairs.valued[i] = -1
+    n, size, listed = pairs.stride, pairs.sizes[FRONT], pairs.listed
     for f in range(0, size, WIDTH):
         for lane in range(WIDTH):
             listed[lane] = pairs.front[min(f + lane, size - 1)]
@@ -365,37 +505,164 @@ def _row(K, D, i, pairs):
                 spread(pairs.falls[d + i]),
                 gather(pairs.falls, there),
             )
-        dominates, not_so, weights, share, other = sums
-        at = j * spread(uint64(n)) + spread(uint64(i))
-        scatter(pairs.odds, at, dominates / not_so)
-        scatter(pairs.shares, at, share / weights)
-        scatter(pairs.others, at, other / weights)
+        _write(j * spread(uint64(n)) + spread(uint64(i)), sums, pairs)
         for lane in range(min(WIDTH, size - f)):
             pairs.stale[listed[lane] * uint64(n) + uint64(i)] = True
     if pairs.dominators[i] == 0.0:
-        at = i * n + i
-        pairs.odds[at] = pairs.shares[at] = pairs.others[at] = 0.0
+        _not_itself(i, pairs)
+    pairs.valued[i] = -1
+    pairs.bar[i] = pairs.test[i] = NONE
+    _find_best(i, pairs)
+    _note(i, pairs)
 
 
 @inlined
-def _find_best(K, pairs):
-    """Finds the most likely dominator of each arm, and whether it is dominated."""
-    n, size = pairs.stride, pairs.sizes[0]
-    factor, one = spread(pairs.factor[0]), spread(1.0)
+def _write(at, sums, pairs):
+    """Keeps what was found about eight pairs."""
+    dominates, not_so, weights, share, other = sums
+    scatter(pairs.odds, at, dominates / not_so)
+    scatter(pairs.shares, at, share / weights)
+    scatter(pairs.others, at, other / weights)
+
+
+@inlined
+def _interesting_of_column(K, D, j, pairs):
+    """Whether arm j dominates those others for which that matters."""
+    n, listed, size = pairs.stride, pairs.listed, 0
+    zero, itself = spread(0.0), spread(uint64(j))
     for v in range(0, n, WIDTH):
-        place, best = spread(uint64(pairs.front[0])), load(pairs.odds, pairs.front[0] * n + v)
-        for f in range(1, size):
-            j = pairs.front[f]
-            odds = load(pairs.odds, j * n + v)
-            better = odds > best
-            best, place = choose(better, odds, best), choose(better, spread(uint64(j)), place)
-        best = best * factor
-        store(pairs.best, v, best)
-        store(pairs.place, v, place)
-        out = (load(pairs.dominators, v) > spread(0.0)) & (best > one)
-        store(pairs.dominated, v, choose(out, one, spread(0.0)))
-    for i in range(K, n):
-        pairs.dominated[i] = 0.0
+        above, test = zero <= zero, load(pairs.test, v)
+        for d in range(0, D * n, n):
+            difference = spread(pairs.means[d + j]) - load(pairs.means, d + v)
+            variance = load(pairs.variances, d + v) + spread(pairs.variances[d + j])
+            distance = choose(difference < zero, zero - difference, difference)
+            above = above & (difference * distance >= test * variance)
+        above = above | (load(pairs.place, v) == itself) | (load(pairs.dominated, v) == zero)
+        at = j * n + v
+        store(pairs.odds, at, choose(above, load(pairs.odds, at), zero))
+        wanted = bits(above) & _real(K, v)
+        if v <= j < v + WIDTH:
+            wanted &= ~(1 << (j - v))
+        while wanted != 0:
+            listed[size] = v + lowest_bit(wanted)
+            wanted &= wanted - 1
+            size += 1
+    for lane in range(size, size + WIDTH):
+        listed[lane] = listed[0]
+    for start in range(0, size, WIDTH):
+        i = load(listed, start)
+        sums = (spread(1.0), zero, zero, zero, zero)
+        for d in range(0, D * n, n):
+            there = i + spread(uint64(d))
+            sums = _with_objective(
+                sums,
+                spread(pairs.means[d + j]) - gather(pairs.means, there),
+                gather(pairs.variances, there),
+                spread(pairs.variances[d + j]),
+                gather(pairs.falls, there),
+                spread(pairs.falls[d + j]),
+            )
+        _write(i + spread(uint64(j * n)), sums, pairs)
+    for k in range(size):
+        arm = np.int64(listed[k])
+        at = j * n + arm
+        pairs.stale[at] = True
+        odds = pairs.odds[at]
+        if np.int64(pairs.place[arm]) == j:
+            pairs.valued[arm] = -1
+            if odds >= pairs.best[arm]:
+                pairs.best[arm] = odds
+            else:
+                _find_best(arm, pairs)
+            _note(arm, pairs)
+        elif odds > pairs.best[arm] or (odds == pairs.best[arm] and j < np.int64(pairs.place[arm])):
+            _turn_to(arm, j, odds, pairs)
+            _note(arm, pairs)
+
+
+@inlined
+def _turn_to(arm, j, odds, pairs):
+    """Another one of the front is now the most likely to dominate an arm."""
+    pairs.dirty[np.int64(pairs.place[arm])] = True
+    pairs.dirty[j] = True
+    pairs.place[arm] = uint64(j)
+    pairs.best[arm] = odds
+
+
+@inlined
+def _find_best(arm, pairs):
+    """Finds the most likely dominator of an arm."""
+    n, place = pairs.stride, pairs.front[0]
+    best = pairs.odds[place * n + arm]
+    for f in range(1, pairs.sizes[FRONT]):
+        j = pairs.front[f]
+        odds = pairs.odds[j * n + arm]
+        if odds > best:
+            best, place = odds, j
+    if np.int64(pairs.place[arm]) != place:
+        _turn_to(arm, place, best, pairs)
+    pairs.best[arm] = best
+
+
+@inlined
+def _settle(K, D, pairs):
+    """Looks at the rows that are asked for; finds the status of the arms that were noted, and what it is worth to look at those that
+    are dominated, until no more rows are asked for.
+    """
+    sizes, listed = pairs.sizes, pairs.listed
+    while sizes[ROWS] > 0 or sizes[CHANGED] > 0:
+        for r in range(sizes[ROWS]):
+            _row(D, pairs.rows[r], pairs)
+        sizes[ROWS] = 0
+        size, factor = 0, pairs.numbers[F]
+        for c in range(sizes[CHANGED]):
+            i = pairs.changed[c]
+            if pairs.dominators[i] > 0.0 and pairs.best[i] * factor > 1.0:
+                pairs.dominated[i] = 1.0
+                if pairs.valued[i] != np.int64(pairs.place[i]):
+                    pairs.valued[i] = np.int64(pairs.place[i])
+                    listed[size] = i
+                    size += 1
+            elif pairs.bar[i] > NONE:  # some of the front have not been looked at
+                _ask_for_row(i, pairs)
+            elif pairs.dominated[i] != 0.0:
+                pairs.dominated[i] = pairs.own_value[i] = pairs.its_value[i] = 0.0
+                pairs.dirty[np.int64(pairs.place[i])] = True
+                pairs.valued[i] = -1
+        sizes[CHANGED] = 0
+        for lane in range(size, size + WIDTH):
+            listed[lane] = listed[0]
+        for start in range(0, size, WIDTH):
+            _value_dominated(start, pairs)
+        for k in range(size):
+            arm = np.int64(listed[k])
+            pairs.dirty[np.int64(pairs.place[arm])] = True
+            z = pairs.found[k] - pairs.numbers[F_IN_DEVIATIONS]
+            if z < pairs.bar[arm]:
+                _ask_for_row(arm, pairs)
+            elif z - SLACK > pairs.bar[arm]:
+                pairs.bar[arm], pairs.test[arm] = z - SLACK, (z - SLACK) * abs(z - SLACK)
+
+
+@inlined
+def _ask_for_row(arm, pairs):
+    pairs.rows[pairs.sizes[ROWS]] = arm
+    pairs.sizes[ROWS] += 1
+    pairs.bar[arm] = NONE  # so that it is asked for once
+
+
+@inlined
+def _value_dominated(start, pairs):
+    """What it is worth to look at eight arms that are listed and dominated."""
+    i = load(pairs.listed, start)
+    at = gather(pairs.place, i) * spread(uint64(pairs.stride)) + i
+    share, other = gather(pairs.shares, at), gather(pairs.others, at)
+    odds = clipped(gather(pairs.best, i) * spread(pairs.numbers[F]))
+    z = deviation_of(odds)
+    value = value_of(odds, z, share, other)
+    scatter(pairs.own_value, i, value * share)
+    scatter(pairs.its_value, i, value * other)
+    store(pairs.found, start, z)
 
 
 @inlined
@@ -407,105 +674,84 @@ def is_dominated(arm, pairs):
 # The choice.
 
 
-@inner
-def next_arm(K, D, pairs):
+@inlined
+def next_arm(K, pairs):
     """The arm with the largest score, or the least pulled if there is nothing to be learnt."""
-    n, size, scores, lanes = pairs.stride, pairs.sizes[0], pairs.scores, pairs.lanes
-    some, rest = spread(0.0), spread(0.0)
-    zero = spread(0.0)
+    n, scores, zero = pairs.stride, pairs.scores, spread(0.0)
+    some, rest = zero, zero
     for v in range(0, n, WIDTH):
-        root, out = square_root(load(pairs.counts, v)), load(pairs.dominated, v) > zero
+        root, out = load(pairs.roots, v), load(pairs.dominated, v) > zero
         some, rest = some + choose(out, zero, root), rest + choose(out, root, zero)
     some_sum, rest_sum = total(some), total(rest)
     little = 0.02 * (some_sum + rest_sum)
     weight = math.sqrt((some_sum + little) / (rest_sum + little))
-    _value_dominated(K, pairs)
-    _value_optimal(K, pairs)
-    lanes[: 2 * size * WIDTH] = 0.0
-    for i in range(K):
-        if is_dominated(i, pairs):
-            scores[i] = weight * pairs.own_value[i]
-        else:
-            own = 0.0
-            for f in range(size):
-                at = pairs.front[f] * n + i
-                own += pairs.values[at]
-                lanes[f * WIDTH + i % WIDTH] += pairs.other_values[at]
-            scores[i] = own / weight
-    for i in range(K):
-        if is_dominated(i, pairs):
-            f = 0
-            while pairs.front[f] != pairs.place[i]:
-                f += 1
-            lanes[(size + f) * WIDTH + i % WIDTH] += pairs.its_value[i]
-    for f in range(size):
-        scores[pairs.front[f]] += total(load(lanes, f * WIDTH)) / weight + total(load(lanes, (size + f) * WIDTH)) * weight
+    _score_optimal(K, weight, pairs)
+    best = spread(-1.0)
+    for v in range(0, n, WIDTH):
+        out = load(pairs.dominated, v) > zero
+        score = choose(out, spread(weight) * load(pairs.own_value, v), load(scores, v))
+        store(scores, v, score)
+        best = larger(score, best)
+    highest = largest(best)
     arm = 0
+    if highest > 0.0:
+        while scores[arm] != highest:
+            arm += 1
+        return arm
     for i in range(1, K):
-        if scores[i] > scores[arm]:
+        if pairs.counts[i] < pairs.counts[arm]:
             arm = i
-    if not scores[arm] > 0.0:
-        arm = 0
-        for i in range(1, K):
-            if pairs.counts[i] < pairs.counts[arm]:
-                arm = i
     return arm
 
 
 @inlined
-def _value_dominated(K, pairs):
-    """What it is worth to look at arms that are dominated, where that has changed."""
-    n, listed, k = pairs.stride, pairs.listed, 0
-    for i in range(K):
-        if is_dominated(i, pairs) and pairs.valued[i] != pairs.place[i]:
-            listed[k] = i
-            k += 1
-            pairs.valued[i] = pairs.place[i]
-            if k == WIDTH:
-                _value_arms(pairs)
-                k = 0
-    if k > 0:
-        for lane in range(k, WIDTH):
-            listed[lane] = listed[0]
-        _value_arms(pairs)
-
-
-@inner
-def _value_arms(pairs):
-    i = load(pairs.listed, 0)
-    at = gather(pairs.place, i) * spread(uint64(pairs.stride)) + i
-    share, other = gather(pairs.shares, at), gather(pairs.others, at)
-    value = value_of(gather(pairs.best, i), share, other)
-    scatter(pairs.own_value, i, value * share)
-    scatter(pairs.its_value, i, value * other)
+def _score_optimal(K, weight, pairs):
+    """The scores of the arms that are thought to be optimal."""
+    n, size, lanes, zero = pairs.stride, pairs.sizes[FRONT], pairs.lanes, spread(0.0)
+    _value_optimal(K, pairs)
+    lanes[: size * WIDTH] = 0.0
+    for v in range(0, n, WIDTH):
+        optimal = bits(load(pairs.dominated, v) == zero) & _real(K, v)
+        while optimal != 0:
+            lane = lowest_bit(optimal)
+            optimal &= optimal - 1
+            own = 0.0
+            for f in range(size):
+                at = pairs.front[f] * n + v + lane
+                own += pairs.values[at]
+                lanes[f * WIDTH + lane] += pairs.other_values[at]
+            pairs.scores[v + lane] = own / weight
+    for f in range(size):
+        j = pairs.front[f]
+        if pairs.dirty[j]:
+            pairs.dirty[j] = False
+            parts = zero
+            for v in range(0, n, WIDTH):
+                parts = parts + choose(load(pairs.place, v) == spread(uint64(j)), load(pairs.its_value, v), zero)
+            pairs.sums[j] = total(parts)
+        pairs.scores[j] += total(load(lanes, f * WIDTH)) / weight + pairs.sums[j] * weight
 
 
 @inlined
 def _value_optimal(K, pairs):
     """What it is worth to look at pairs of which the first is optimal, where that has changed."""
-    n, listed, k = pairs.stride, pairs.listed, 0
-    for i in range(K):
-        if is_dominated(i, pairs):
-            continue
-        for f in range(pairs.sizes[0]):
-            at = pairs.front[f] * n + i
-            if pairs.stale[at]:
+    n, listed, size, zero = pairs.stride, pairs.listed, 0, spread(0.0)
+    for v in range(0, n, WIDTH):
+        optimal = bits(load(pairs.dominated, v) == zero) & _real(K, v)
+        while optimal != 0:
+            i = v + lowest_bit(optimal)
+            optimal &= optimal - 1
+            for f in range(pairs.sizes[FRONT]):
+                at = pairs.front[f] * n + i
+                listed[size] = at
+                size += pairs.stale[at]
                 pairs.stale[at] = False
-                listed[k] = at
-                k += 1
-                if k == WIDTH:
-                    _value_pairs(pairs)
-                    k = 0
-    if k > 0:
-        for lane in range(k, WIDTH):
-            listed[lane] = listed[0]
-        _value_pairs(pairs)
-
-
-@inner
-def _value_pairs(pairs):
-    at = load(pairs.listed, 0)
-    share, other = gather(pairs.shares, at), gather(pairs.others, at)
-    value = value_of(spread(1.0) / (gather(pairs.odds, at) * spread(pairs.factor[0])), share, other)
-    scatter(pairs.values, at, value * share)
-    scatter(pairs.other_values, at, value * other)
+    for lane in range(size, size + WIDTH):
+        listed[lane] = listed[0]
+    for start in range(0, size, WIDTH):
+        at = load(listed, start)
+        share, other = gather(pairs.shares, at), gather(pairs.others, at)
+        odds = clipped(spread(1.0) / (gather(pairs.odds, at) * spread(pairs.numbers[F])))
+        value = value_of(odds, deviation_of(odds), share, other)
+        scatter(pairs.values, at, value * share)
+        scatter(pairs.other_values, at, value * other)
