@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish test quick check format bench calibration fuzz soak postgresql chromium clean
+.PHONY: help run paper publish tournament test quick check format bench calibration fuzz soak postgresql chromium clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -26,6 +26,13 @@ publish:  ## put the page of the last `make paper`, and the pictures and data th
 	mkdir -p docs/figures
 	cp $(OUT)/reproduction.md docs/
 	grep -o 'figures/[a-z0-9-]*\.[a-z]*' $(OUT)/reproduction.md | sort -u | xargs -I{} cp $(OUT)/{} docs/{}
+
+# Runs go on where they stopped, as long as the code of the policies stays; after a change of it, remove tournament-results.
+tournament: $(VENV)/installed  ## every policy on the paper's instances and on random problems, into docs/policies.md: hours, DATA=
+	$(BIN)/paretopick tournament --set tuning,judging --answers --out tournament-results $(if $(DATA),--data $(DATA))
+	$(BIN)/paretopick tournament --set paper --runs 20000 --answers --out tournament-results $(if $(DATA),--data $(DATA))
+	cp tournament-results/policies.md docs/
+	cp tournament-results/figures/tournament.png tournament-results/figures/tournament.csv docs/figures/
 
 # Twice as many as there are cores, since many tests wait for processes and servers.
 TESTERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "auto")')

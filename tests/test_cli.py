@@ -22,11 +22,12 @@ from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, run, stdout_of
 
 ALL = {name: example for section in SECTIONS.values() for name, (_, example) in section.items()}
-WITHOUT_A_STUDY = ["demo", "show", "simulate", "paper", "plan", "run", "create"]  # the examples of the others are tested with one
+WITHOUT_A_STUDY = ["demo", "show", "simulate", "paper", "tournament", "plan", "run", "create"]  # the others are tested with one
 
 
 @pytest.mark.parametrize(
-    "verb", [None, *(pytest.param(verb, marks=pytest.mark.slow if verb == "paper" else ()) for verb in WITHOUT_A_STUDY)]
+    "verb",
+    [None, *(pytest.param(verb, marks=pytest.mark.slow if verb in ("paper", "tournament") else ()) for verb in WITHOUT_A_STUDY)],
 )
 def test_every_help_text_ends_in_an_example_that_runs(verb, tmp_path):
     text = stdout_of(*filter(None, [verb]), "--help")

@@ -109,8 +109,9 @@ FIGURES = ROOT / "docs" / "figures"
 PAGE = ROOT / "docs" / "reproduction.md"
 
 
-def test_the_page_of_the_reproduction_links_to_what_is_there_and_to_all_that_is_there():
-    links = {ROOT / "docs" / link for link in re.findall(r"\((figures/[^)]*)\)", PAGE.read_text())}
+def test_the_pages_of_reproduction_and_policies_link_to_what_is_there_and_to_all_that_is_there():
+    pages = PAGE.read_text() + (ROOT / "docs" / "policies.md").read_text()
+    links = {ROOT / "docs" / link for link in re.findall(r"\((figures/[^)]*)\)", pages)}
     assert links == set(FIGURES.iterdir())
     assert {f"{entry.name}.png" for entry in CATALOGUE.values() if entry.draws} <= {link.name for link in links}
 

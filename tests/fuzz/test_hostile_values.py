@@ -26,6 +26,12 @@ def told() -> pp.Policy:
     return policy
 
 
+def begun() -> pp.Policy:
+    policy = pp.policy("doubt", **SIZES)
+    policy.begin([3, 3, 3], MEANS, MEANS)
+    return policy
+
+
 def known_study() -> pp.Study:
     study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max", "p": "min"}, budget=20, storage="sqlite://")
     study.tell(study.ask(1)[0].number, (1, 2))
@@ -77,6 +83,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda arm, values, due, sums: told().take_back(arm, values, due=due, sums=sums),
         {"arm": 0, "values": MEANS[0], "due": False, "sums": None},
     ),
+    "Policy.take_back of squares": (
+        lambda values, squares: begun().take_back(0, values, due=False, squares=squares),
+        {"values": MEANS[0], "squares": [0.5, 0.5]},
+    ),
+    "Policy.begin": (
+        lambda counts, sums, squares: pp.policy("doubt", **SIZES).begin(counts, sums, squares),
+        {"counts": [3] * len(MEANS), "sums": MEANS, "squares": MEANS},
+    ),
     "Policy.retire": (lambda arm: told().retire(arm), {"arm": 0}),
     "Policy.rescale": (lambda widths: told().rescale(widths), {"widths": [1.0, 2.0]}),
     "Policy.extend": (lambda budget: told().extend(budget), {"budget": 40}),
@@ -94,6 +108,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "bandit": BANDIT, "policy": "uniform", "budgets": [6], "runs": 3, "max_runs": None, "rng": 0, "workers": 1,
             "start": 0, "scale": None, "truths": None, "hypervolume": True, "executor": None,
         },
+    ),
+    "simulate from data": (
+        lambda known: pp.simulate(BANDIT, "apt", budgets=[12], runs=2, rng=0, engine="reference", known=known),
+        {"known": ([3] * len(MEANS), MEANS)},
     ),
     "smallest_budget": (pp.smallest_budget, {"name": "gg", "n_arms": 3, "spend": "all", "n_rounds": 2}),
     "wrongly_accepted": (lambda arms, optimal: pp.wrongly_accepted(arms, optimal), {"arms": [0], "optimal": [True, False]}),

@@ -4,8 +4,8 @@ import pytest
 
 import paretopick as pp
 from paretopick.errors import SimulationInterrupted
-from paretopick.paper import runs as runs_module
-from paretopick.paper.runs import Runner
+from paretopick.paper import runner as runner_module
+from paretopick.paper.runner import Runner
 from paretopick.paper.series import Series, affordable
 from support.paper_results import a_database
 
@@ -48,7 +48,7 @@ def test_asking_for_fewer_runs_keeps_those_that_are_there(tmp_path):
 
 def test_many_small_pieces_make_the_same_counts(tmp_path, monkeypatch):
     at_once = fill(tmp_path / "a", 100)
-    monkeypatch.setattr(runs_module, "PIECE_SECONDS", 1e-6)
+    monkeypatch.setattr(runner_module, "PIECE_SECONDS", 1e-6)
     assert fill(tmp_path / "b", 100) == at_once
     database = a_database(tmp_path / "b")
     with database._database.reading() as connection:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretopick as pp
-from support.inputs import follow, tape
+from support.inputs import exact_squares, follow, tape
 from support.policy_cases import CASES, make
 
 SIZES = [(1, 1), (1, 3), (2, 1), (2, 2), (5, 2), (9, 3)]
@@ -24,12 +24,6 @@ def state(policy: pp.Policy) -> str:
 def observations(case: str, n_arms: int, n_objectives: int, length: int, kind: str = "gaussian") -> np.ndarray:
     rng = np.random.default_rng([len(case), n_arms, n_objectives])
     return tape(rng, rng.random((n_arms, n_objectives)), length, kind)
-
-
-def exact_squares(rows: np.ndarray) -> np.ndarray:
-    """The squared deviations of integers, rounded once."""
-    n = len(rows)
-    return np.array([(n * int((column**2).sum()) - int(column.sum()) ** 2) / n for column in rows.astype(np.int64).T])
 
 
 def tell_all(policy: pp.Policy, arms, data: np.ndarray) -> None:
@@ -122,7 +116,9 @@ def test_parts_of_a_round_in_any_order_end_the_same(case, seed):
         order = rng.permutation(len(arms))
         which = {int(arm): iter(np.arange(60)[whole.counts[arm] :]) for arm in np.unique(arms)}
         values = np.array([data[arm, next(which[int(arm)])] for arm in arms])
-        squares = np.array([exact_squares(data[arm, : whole.counts[arm] + (arms == arm).sum()]) for arm in arms])
+        squares = np.zeros_like(values)
+        if whole.keeps_squares:
+            squares = np.array([exact_squares(data[arm, : whole.counts[arm] + (arms == arm).sum()]) for arm in arms])
         whole.tell(arms, values, squares=squares)
         for piece in np.array_split(order, int(rng.integers(1, len(arms) + 1))):
             parts.tell(arms[piece], values[piece], squares=squares[piece])

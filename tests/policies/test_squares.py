@@ -95,7 +95,7 @@ def test_squares_that_overflow_are_refused_and_change_nothing(large):
     before = policy.counts.tolist(), policy._sums.tolist(), policy._squares.tolist(), policy.due.tolist()
     for arms in ([0], [0, 0], [1, 0]):
         with pytest.raises(ValueError, match="the squared deviations of arm 0 in objective 1 overflow; scale the values down"):
-            policy.tell(arms, [[1.0, large, 1.0]] * len(arms))
+            policy.tell(arms, [*[[1.0, 0.0, 1.0]] * (len(arms) - 1), [1.0, large, 1.0]])
     assert (policy.counts.tolist(), policy._sums.tolist(), policy._squares.tolist(), policy.due.tolist()) == before
 
 

@@ -112,7 +112,7 @@ def test_it_runs_in_the_reference_engine_which_is_said(caplog):
         (lambda: pp.simulate(PAID, "ege-sr", scale=[0.5, 0], engine="compiled"), r"\(0 in scale\) has no kernel; say engine="),
         (
             lambda: make_task(PAID, "ape-fb", scale=[0.5, 0]),
-            r"objective 1 is without noise, and ape-fb knows no .*; these do: .*, apt\.",
+            r"objective 1 is without noise, and ape-fb knows no .*; these do: .*, apt",
         ),
         (lambda: pp.simulate(PAID, "ape-fb-adapt", scale=[0, 0.5]), "objective 0 is without noise, and ape-fb-adapt knows no"),
         (

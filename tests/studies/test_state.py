@@ -18,6 +18,7 @@ from paretopick.studies.definition import define
 from paretopick.studies.state import State
 from paretopick.studies.study import Study
 from support.eventful_studies import POLICIES, D, K, eventful, new_study
+from support.inputs import exact_squares
 from support.twin import Twin
 
 every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
@@ -85,7 +86,8 @@ def test_without_incidents_a_study_does_what_its_policy_does(policy):
             rows.append(tape[arm, seen[arm]])
             seen[arm] += 1
             study.tell(todo.number, rows[-1] * study.definition.signs)
-        direct.tell(arms, rows)
+        squares = np.array([exact_squares(tape[arm, : seen[arm]]) for arm in arms])
+        direct.tell(arms, rows, squares=squares)
     assert list(study.result().pareto) == [f"o{arm}" for arm in direct.recommend()]
     assert study.used == direct.counts.sum()
 
@@ -122,7 +124,7 @@ STEPS = st.lists(
 )
 DEFINITIONS = [
     define(options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=policy, scale=scale)
-    for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}))
+    for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}), ("doubt", {"batch": 3}))
     for scale in ("raw", "noise")
 ]
 
@@ -130,7 +132,7 @@ DEFINITIONS = [
 def events_of(definition, steps) -> list[Event]:
     """A log in which measurements are due, or imported, or late, and any of them is taken back."""
     state, events, told = State(definition), [], []
-    pool = WILD if definition.scale == "raw" else LARGE
+    pool = WILD if definition.scale == "raw" and not state.policy.keeps_squares else LARGE
     for step, pick, places in steps:
         due = state.policy.ask().tolist()
         position, number = len(events) + 1, len(events) + 1
@@ -180,6 +182,38 @@ def test_any_events_give_one_state(definition, steps, cut):
     np.testing.assert_array_equal(one_by_one.means(), twin.means())
     np.testing.assert_array_equal(one_by_one.variances(), twin.variances())
     assert one_by_one.kept == sum(map(len, twin.waiting))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_in_which_a_round_arrives_leaves_no_trace(seed):
+    """Sums and squared deviations are exact, so whoever is slow changes nothing."""
+    rng = np.random.default_rng(seed)
+    definition = define(
+        options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=("doubt", {"initial": 6}), scale="noise"
+    )
+    rows = [(arm, tuple(rng.normal(size=2) * 10.0 ** rng.integers(-3, 9))) for arm in State(definition).policy.ask().tolist()]
+    events = [Event(n, "told", n, arm, 1, values) for n, (arm, values) in enumerate(rows, start=1)]
+    states = set()
+    for _ in range(4):
+        state = State(definition)
+        for place in rng.permutation(len(events)):
+            state.apply([events[place]])
+        state.position = len(events)
+        assert state.policy.round == 2
+        states.add(saved(state))
+    assert len(states) == 1
+
+
+def test_a_checkpoint_with_other_squared_deviations_is_refused():
+    definition = define(options=list("ab"), metrics={"x": "max", "y": "max"}, budget=40, policy="doubt", exact=["y"])
+    state = State(definition)
+    state.apply([told(1, 0, (1.0, 0.1)), told(2, 0, (3.0, 0.1)), told(3, 1, (2.0, 0.3))])
+    before = json.loads(saved(state))
+    assert before["policy"]["squares"] == [[2.0, 0.0], [0.0, 0.0]]
+    assert saved(State.from_dict(definition, before)) == saved(state)
+    before["policy"]["squares"][0][0] = 2.5
+    with pytest.raises(ValueError, match="the policy has other squared deviations"):
+        State.from_dict(definition, before)
 
 
 def told(position, arm, values, asked_in=1) -> Event:

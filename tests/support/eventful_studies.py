@@ -14,6 +14,7 @@ POLICIES = [
     ("ege", {"schedule": {"active": [6, 3, 1], "pulls": [3, 8]}}),
     ("apt", {}),
     ("apt", {"batch": 5}),
+    ("doubt", {"batch": 5}),
     ("ege-sr", {"spend": "printed"}),
 ]
 
@@ -70,7 +71,7 @@ def eventful(study: Study, seed: int, steps: int = 400) -> Study:
         elif action < 0.9:
             options = [f"o{arm}" for arm in rng.integers(0, K, 3)]
             told += study.add([(option, values(option)) for option in options])
-        elif study.definition.policy == "apt" and rng.random() < 0.1:
+        elif study.definition.choice.extendable and rng.random() < 0.1:
             study.extend(budget=study.budget + 5)
         assert study.used <= study.budget
     return study

@@ -18,7 +18,7 @@ CASES: dict[str, tuple[str, dict]] = {
     "apt": ("apt", {}),
     "apt batch": ("apt", {"batch": 7, "gamma": 0.5, "initial": 2}),
     "doubt": ("doubt", {}),
-    "doubt batch": ("doubt", {"batch": 5, "initial": 3}),
+    "doubt batch": ("doubt", {"batch": 7, "initial": 3}),
 }
 
 assert {name for name, _ in CASES.values()} == set(pp.POLICIES), "a new policy needs a case here"

@@ -50,7 +50,8 @@ class Twin:
                 self.in_round[number] = self.policy.snapshot().round
                 if self.policy.due.sum() == 1:
                     self._rescale()
-                self.policy.tell([arm], [self._larger_is_better(values)], sums=np.array([self._sums(arm)]))
+                row = self._larger_is_better(values)
+                self.policy.tell([arm], [row], sums=np.array([self._sums(arm)]), squares=np.array([self._squares(arm)]))
                 return True
         return False
 
@@ -68,11 +69,15 @@ class Twin:
                         self._larger_is_better(entry[1]),
                         due=again and arm not in self.retired,
                         sums=self._sums(arm) if self.counted[arm] else np.zeros(len(entry[1])),
+                        squares=self._squares(arm) if self.counted[arm] else np.zeros(len(entry[1])),
                     )
 
     def _sums(self, arm: int) -> list[float]:
         rows = [self._larger_is_better(values) for _, values in self.counted[arm]]
         return [math.fsum(column) + 0.0 for column in zip(*rows, strict=True)]
+
+    def _squares(self, arm: int) -> list[float]:
+        return [_squares(self.sample(arm, metric)) for metric in range(len(self.definition.metrics))]
 
     def sample(self, arm: int, metric: int) -> list[float]:
         """The values of an option that count."""

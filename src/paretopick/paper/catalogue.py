@@ -1,7 +1,6 @@
 """The catalogue: one entry for each figure and each table, which is all it takes to be run, drawn, resumed and shown.
 
-``PAPER`` holds those of the paper. Studies of our own, such as a tournament of policies on random families of problems, join as a
-second tuple beside it: their entries are of kinds of their own in a module next to ``figures``, and ``CATALOGUE`` adds them up.
+The tournament of policies, which is ours and not the paper's, has its own page and shares the runs: ``paper.tournament``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from paretopick import __version__
 from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall
 from paretopick.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
-from paretopick.simulation import make_task
+from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.simulation.compiled import why_no_kernel
 from paretopick.simulation.tasks import Task
 
@@ -64,6 +64,15 @@ class Series:
         spec = (self.policy, self.options)
         return make_task(self.bandit, spec, budgets=self.budgets, hypervolume=self.hypervolume)
 
+    def simulate(self, **how: Any) -> ErrorCurve:
+        """Makes runs at some of its budgets.
+
+        Args:
+            how: ``budgets``, ``runs``, ``start``, ``rng``, ``workers`` and ``progress`` of the function ``simulate``.
+        """
+        spec = (self.policy, self.options)
+        return simulate(self.bandit, spec, hypervolume=self.hypervolume, engine=self.engine, **how)
+
     @cached_property
     def engine(self) -> Literal["compiled", "reference"]:
         """Which engine runs it: the slow one if the policy has no kernel; the two count different runs."""
@@ -84,7 +93,7 @@ class Series:
         return sum(self.budgets) * (per_pull + per_arm * K * math.sqrt(D))
 
 
-NANOSECONDS_PER_PULL = {"ape-fb": (12.0, 1.0), "ape-fb-adapt": (30.0, 3.6), "apt": (8.0, 0.4)}
+NANOSECONDS_PER_PULL = {"ape-fb": (12.0, 1.0), "ape-fb-adapt": (30.0, 3.6), "apt": (8.0, 0.4), "doubt": (700.0, 18.0)}
 """Of the policies that pull one arm at a time: a part of every pull, and one that grows with arms and objectives. What differs
 much from the others is here; one run of apt serves all budgets, so that its pulls count a quarter."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -73,21 +74,22 @@ class Observations:
                 np.add.at(new_sums, arms, values)
             else:
                 new_sums[arms] = sums
-            _check_finite(new_sums, "the sum of arm {} in objective {} overflows; scale the values down.")
+            _check_finite(new_sums, range(self.n_arms), "the sum of arm {} in objective {} overflows; scale the values down.")
             if self.keeps_squares:
-                new_squares = self._squares.copy()
-                new_squares[arms] = self._squares_after(arms, values, told) if squares is None else squares
+                squares = self._squares_after(arms, values, told) if squares is None else squares
                 if self._widths is not None:
-                    new_squares[:, self._exact] = 0.0
-                _check_finite(new_squares, "the squared deviations of arm {} in objective {} overflow; scale the values down.")
-                self._squares = new_squares
+                    squares = np.where(self._exact, 0.0, squares)
+                _check_finite(squares, arms, "the squared deviations of arm {} in objective {} overflow; scale the values down.")
+                self._squares[arms] = squares
         self._sums = new_sums
-        if self._widths is not None:
-            self._certain[arms] = np.where(self._exact, values, 0.0)
+        self._certain[arms] = 0.0 if self._widths is None else np.where(self._exact, values, 0.0)
         self._counts += told
 
     def _squares_after(self, arms: IntArray, values: FloatArray, told: IntArray) -> FloatArray:
         """The squared deviations of the arms told after the values were told one after the other, a row for each of ``arms``."""
+        if len(arms) == 1:  # the usual case, and the same in fewer steps
+            n = self._counts[arms[0]]
+            return self._squares[arms] + _step(values, n, self._sums[arms]) if n else self._squares[arms]
         most = told.max()
         if most == 1:
             return self._squares[arms] + _deviations(values, self._counts[arms], self._sums[arms])
@@ -175,12 +177,17 @@ def longer(array: NDArray[AnyScalar], more: int, fill: float = 0) -> NDArray[Any
 
 
 def _deviations(values: FloatArray, counts: IntArray, sums: FloatArray) -> FloatArray:
-    """What one more observation adds to the squared deviations: (x - mean before) (x - mean after), 0 for the first."""
+    """What one more observation of each arm adds to its squared deviations, 0 if it is the first."""
     n = counts[:, None]
-    return np.where(n > 0, (values - sums / np.maximum(n, 1)) * (values - (sums + values) / (n + 1)), 0.0)
+    return np.where(n > 0, _step(values, np.maximum(n, 1), sums), 0.0)
 
 
-def _check_finite(rows: FloatArray, message: str) -> None:
+def _step(x: FloatArray, n: IntArray | np.int64, s: FloatArray) -> FloatArray:
+    """What x adds to the squared deviations of n > 0 observations with the sum s: (x - mean before) (x - mean after)."""
+    return (x - s / n) * (x - (s + x) / (n + 1))
+
+
+def _check_finite(rows: FloatArray, arms: Sequence[int] | IntArray, message: str) -> None:
     if not np.isfinite(rows).all():
-        arm, objective = np.argwhere(~np.isfinite(rows))[0]
-        raise InvalidInput(message.format(arm, objective))
+        row, objective = np.argwhere(~np.isfinite(rows))[0]
+        raise InvalidInput(message.format(arms[row], objective))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from paretopick.simulation.kernels.draws.counters import Key
     from paretopick.simulation.kernels.draws.pulls import BanditArrays
     from paretopick.simulation.kernels.ege.one_run import ScheduleArrays
+    from paretopick.simulation.kernels.stepwise.one_run import Known as KnownArrays
 
 log = logging.getLogger("paretopick")
 
@@ -74,8 +75,9 @@ def _largest_sum(task: Task) -> float:
     largest = np.abs(means).max(axis=0)
     if isinstance(task.bandit.noise, Gaussian):
         largest = largest + 9.0 * task.bandit.n_objectives * np.abs(task.bandit.noise.root).max()
+    known = 0.0 if task.known is None else np.abs(task.known.sums).max(axis=0)
     with np.errstate(over="ignore"):
-        return float((largest / scale).sum() * max(task.budgets))
+        return float(((largest * max(task.budgets) + known) / scale).sum())
 
 
 def grain(task: Task) -> int:
@@ -194,8 +196,9 @@ def _apt(task: Task) -> Sweep:
     assert isinstance(player, APT)
     order = np.argsort(task.budgets)
     budgets = np.array(task.budgets, dtype=np.int64)[order]
-    rule = apt.Rule(min(player.batch, max(task.budgets)), player.gamma, player.initial, budgets)
-    rounds = 1 - (rule.initial * bandit.n_arms - budgets) // rule.batch
+    known = known_arrays(task)
+    rule = apt.Rule(min(player.batch, max(task.budgets)), player.gamma, player.initial, budgets, known)
+    rounds = 1 - (np.maximum(known.counts, rule.initial).sum() - budgets) // rule.batch
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         n = last - first
@@ -218,8 +221,9 @@ def _doubt(task: Task) -> Sweep:
     assert isinstance(player, Doubt)
     order = np.argsort(task.budgets)
     budgets = np.array(task.budgets, dtype=np.int64)[order]
-    rule = doubt.Rule(min(player.batch, max(task.budgets)), player.initial, budgets)
-    rounds = 1 - (rule.initial * bandit.n_arms - budgets) // rule.batch
+    known = known_arrays(task)
+    rule = doubt.Rule(min(player.batch, max(task.budgets)), player.initial, budgets, known)
+    rounds = 1 - (np.maximum(known.counts, rule.initial).sum() - budgets) // rule.batch
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         n = last - first
@@ -242,6 +246,17 @@ KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
     Doubt: _doubt,
 }
 """The classes of policies that have a kernel."""
+
+
+def known_arrays(task: Task) -> KnownArrays:
+    """Returns what runs of an anytime policy start from as the kernels see it, divided by the scale."""
+    from paretopick.simulation.kernels.stepwise.one_run import Known
+
+    K, D = task.bandit.means.shape
+    if task.known is None:
+        return Known(np.zeros(K, dtype=np.int64), np.zeros(K * D), np.zeros(K * D))
+    sums, squares = task.known.divided_by(task.scale)
+    return Known(task.known.counts.astype(np.int64), sums.ravel(), np.zeros(K * D) if squares is None else squares.flatten())
 
 
 def _outcome(n_runs: int, n_arms: int) -> Any:

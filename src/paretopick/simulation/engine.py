@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from typing import Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 
@@ -26,6 +26,7 @@ from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import PolicyGiven
 from paretopick.simulation.compiled import CompiledRunner, grain, why_no_kernel
+from paretopick.simulation.known import check_known
 from paretopick.simulation.reference import ReferenceRunner
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 from paretopick.simulation.tasks import Task, check_budgets, make_task
@@ -58,6 +59,7 @@ class _Options(TypedDict, total=False):
     start: int
     scale: ArrayLike | None
     truths: ArrayLike | None
+    known: Sequence[ArrayLike | None] | None
     hypervolume: bool
     engine: Engine
     progress: Progress | None
@@ -89,6 +91,7 @@ def simulate(
     start: int = 0,
     scale: ArrayLike | None = None,
     truths: ArrayLike | None = None,
+    known: Sequence[ArrayLike | None] | None = None,
     hypervolume: bool = True,
     engine: Engine = "auto",
     progress: Progress | None = None,
@@ -121,6 +124,10 @@ def simulate(
             answer is judged by their Pareto set. The hypervolume fraction is then undefined, and a policy that takes
             ``complexity`` is given that of the bandit's own means. Curves add up if their truths are the same array: for more
             runs, say ``start``.
+        known: data that exist already, from which all runs start: ``(counts, sums)`` or ``(counts, sums, squares)``, the pulls of
+            each arm, the sums of what they gave, and for policies that keep them the sums of squared deviations from the means,
+            both ``(n_arms, n_objectives)`` and in the units of the bandit. Budgets count all pulls, these included. For policies
+            that can ``begin`` with data. Curves add up if what was known is the same.
         hypervolume: whether to compute the hypervolume fraction, which takes long for large fronts in many objectives.
         engine: "compiled", or "reference", which goes through ask and tell pull by pull and draws other random numbers; "auto" is
             compiled where policy and noise have a kernel, which all but ``Resampled`` have.
@@ -139,7 +146,8 @@ def simulate(
         raise InvalidInput("policy=[] names no policy; write for instance ['ege-sr', 'uniform'].")
     T = check_budgets(budgets, bandit)
     drawn = check_truths(truths, bandit)
-    tasks = [make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume, truths=drawn) for spec in specs]
+    data = check_known(known, bandit)
+    tasks = [make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume, truths=drawn, known=data) for spec in specs]
     goal = _Goal(runs, max_runs)
     first = check_integer(start, "start", minimum=0, maximum=2**62)
     if drawn is not None:

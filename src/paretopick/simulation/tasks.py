@@ -27,6 +27,7 @@ from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, policies_with
 from paretopick.policies.base import Policy
+from paretopick.simulation.known import Known
 from paretopick.simulation.results import ErrorCurve, Span
 from paretopick.simulation.truths import Truths
 from paretopick.theory.complexity import complexity
@@ -42,6 +43,7 @@ class Task:
     scale: FloatArray | None
     hypervolume: bool
     truths: Truths | None
+    known: Known | None = None
 
     @property
     def policy(self) -> str:
@@ -62,10 +64,13 @@ class Task:
 
     @cached_property
     def digest(self) -> str:
-        """That of the bandit, and another one where runs have means of their own."""
-        if self.truths is None:
-            return self.bandit.digest
-        return hashlib.sha256(f"{self.bandit.digest}|{self.truths.digest}".encode()).hexdigest()[:16]
+        """That of the bandit, and another one where runs have means of their own, or start from data."""
+        parts = [self.bandit.digest]
+        if self.truths is not None:
+            parts.append(self.truths.digest)
+        if self.known is not None:
+            parts.append(f"known {self.known.digest}")
+        return parts[0] if len(parts) == 1 else hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
 
     @cached_property
     def kind(self) -> type[Policy]:
@@ -73,8 +78,11 @@ class Task:
         return type(self.player(self.budgets[0]))
 
     def player(self, budget: int) -> Policy:
-        """Returns a fresh policy."""
-        return self.choice.new(n_arms=self.bandit.n_arms, n_objectives=self.bandit.n_objectives, budget=budget)
+        """Returns a policy that has pulled nothing, and starts from what is known."""
+        player = self.choice.new(n_arms=self.bandit.n_arms, n_objectives=self.bandit.n_objectives, budget=budget)
+        if self.known is not None:
+            self.known.begin(player, self.scale)
+        return player
 
     def bandit_of(self, run: int) -> Bandit:
         """Returns what is pulled in a run."""
@@ -104,13 +112,17 @@ def make_task(
     scale: ArrayLike | None = None,
     hypervolume: bool = True,
     truths: Truths | None = None,
+    known: Known | None = None,
 ) -> Task:
     """Returns what is to be simulated; refuses a policy, an option or a budget that does not work."""
     T = check_budgets(budgets, bandit)
     widths = check_scale(scale, bandit.n_objectives)
     choice = informed(check_policy(policy), bandit, scale=None if has_exact(widths) else widths)
     volume = check_flag(hypervolume, "hypervolume") and truths is None
-    task = Task(bandit, choice, T, widths, volume, truths)
+    if known is not None and not choice.growable:
+        able = ", ".join(policies_with("growable"))
+        raise InvalidInput(f"{choice.name} plans its rounds ahead and cannot start from known=; these can: {able}.")
+    task = Task(bandit, choice, T, widths, volume, truths, known)
     for budget in task.budgets:
         try:
             check_exact(task.player(budget), widths)

@@ -212,7 +212,10 @@ class State:
         self._sums.remove(arm, values)
         self._rescale()
         signs = self.definition.signs
-        self.policy.take_back(arm, np.array(values) * signs, due=again, sums=self._signed_totals([arm])[0])
+        sums, squares = self._signed_totals([arm])[0], self._squares([arm])
+        self.policy.take_back(
+            arm, np.array(values) * signs, due=again, sums=sums, squares=None if squares is None else squares[0]
+        )
         if not again:
             self.voided.append(number)
 
@@ -234,7 +237,8 @@ class State:
         self._sums.add(arm, values)
         if self.policy.due.sum() == 1:
             self._rescale()
-        self.policy.tell([arm], [np.array(values) * self.definition.signs], sums=self._signed_totals([arm]))
+        row = np.array(values) * self.definition.signs
+        self.policy.tell([arm], [row], sums=self._signed_totals([arm]), squares=self._squares([arm]))
 
     def _count_many(self, arms: IntArray, values: FloatArray, due: IntArray) -> None:
         """Tells the policy measurements of options that are due."""
@@ -242,11 +246,16 @@ class State:
         if len(arms) == due.sum():
             self._rescale()
         found, places = np.unique(arms, return_inverse=True)
-        self.policy.tell(arms, values * self.definition.signs, sums=self._signed_totals(found.tolist())[places])
+        sums = self._signed_totals(found.tolist())[places]
+        self.policy.tell(arms, values * self.definition.signs, sums=sums, squares=self._squares(arms))
 
     def _signed_totals(self, arms: Sequence[int]) -> FloatArray:
         """The sums of some options as the policy has them: larger is better."""
         return self._sums.totals(arms) * self.definition.signs + 0.0  # not -0.0
+
+    def _squares(self, arms: Sequence[int] | IntArray) -> FloatArray | None:
+        """The squared deviations of some options from their means, for policies that keep them."""
+        return self._sums.squares()[arms] if self.policy.keeps_squares else None
 
     def _arm(self, event: Event) -> int:
         """The option of an event, which has one."""
@@ -366,6 +375,9 @@ class State:
             raise InvalidInput("the policy counts other measurements than there are sums of")
         if not np.array_equal(self._signed_totals(every), policy["sums"]):
             raise InvalidInput("the policy has other sums than those that are kept")
+        squares = self._squares(every)
+        if squares is not None and not np.array_equal(np.where(self.definition.is_exact, 0.0, squares), policy["squares"]):
+            raise InvalidInput("the policy has other squared deviations than those that are kept")
         if sorted(self.retired) != list(self.policy.snapshot().retired):
             raise InvalidInput("the policy has other retired options")
         if np.minimum(self.policy.due, self._kept.counts).any():

@@ -13,7 +13,7 @@ from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.moving_gaps import Gaps, make_gaps, move_arm, start_gaps
-from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, forget, make_arms, pull_once
+from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, answer_now, make_arms, pull_once, recall
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
@@ -29,12 +29,13 @@ from paretopick.simulation.kernels.vectors import (
 
 
 class Rule(NamedTuple):
-    """The options of apt, and the budgets it is read off at, which rise."""
+    """The options of apt, the budgets it is read off at, which rise, and what it starts from."""
 
     batch: int
     gamma: float
     initial: int
     budgets: NDArray[np.int64]
+    known: Known
 
 
 class Memory(NamedTuple):
@@ -68,13 +69,14 @@ def run_apt(bandit, rule, runs, memory, answers, sources=SOURCES):
     for run in range(runs.first, runs.last):
         row = run - runs.first
         key, own = run_key(runs.seed, run), from_run(bandit, row)
-        forget(arms)
+        recall(own, key, rule.known, arms)
+        used, frozen, n_moved = 0, rule.batch, 0
         for i in range(K):
-            for _ in range(rule.initial):
+            for _ in range(arms.counts[i], rule.initial):
                 pull_once(own, key, i, arms)
-            roots[i] = math.sqrt(rule.initial)
+            used += arms.counts[i]
+            roots[i] = math.sqrt(arms.counts[i])
         start_gaps(arms.means, arms.stride, D, K, gaps)
-        used, frozen, n_moved = rule.initial * K, rule.batch, 0
         waiting[:] = False
         for b in range(rule.budgets.size):
             while used < rule.budgets[b]:

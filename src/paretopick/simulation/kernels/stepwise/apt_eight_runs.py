@@ -18,6 +18,7 @@ from paretopick.simulation.kernels.stepwise.eight_runs import (
     make_eight_runs,
     places,
     pull_each,
+    recall_each,
 )
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
@@ -54,10 +55,14 @@ def run_apt_eight(bandit, rule, runs, memory, answers, sources=SOURCES):
     for first in range(runs.first, runs.last, WIDTH):
         row = first - runs.first
         own = from_run(bandit, row)
-        begin_runs(own, runs.seed, first, rule.initial, eight)
+        begin_runs(own, runs.seed, first, 0, eight)
+        recall_each(own, rule.known, eight)
+        used, frozen = 0, 0
         for i in range(K):
+            for _ in range(rule.known.counts[i], rule.initial):
+                pull_each(own, spread(uint64(i)), eight)
+            used += max(rule.known.counts[i], rule.initial)
             store(roots, i * WIDTH, square_root(load(eight.pulls, i * WIDTH)))
-        used, frozen = rule.initial * K, 0
         for b in range(rule.budgets.size):
             while used < rule.budgets[b]:
                 if frozen == 0:

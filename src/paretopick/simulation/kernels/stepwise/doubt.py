@@ -19,16 +19,17 @@ from paretopick.simulation.kernels.stepwise.moving_pairs import (
     make_pairs,
     next_arm,
 )
-from paretopick.simulation.kernels.stepwise.one_run import Arms, forget, make_arms, pull_once
+from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, make_arms, pull_once, recall
 from paretopick.simulation.kernels.vectors import float_memory, inlined, kernel
 
 
 class Rule(NamedTuple):
-    """The options of doubt, and the budgets it is read off at, which rise."""
+    """The options of doubt, the budgets it is read off at, which rise, and what it starts from."""
 
     batch: int
     initial: int
     budgets: NDArray[np.int64]
+    known: Known
 
 
 class Memory(NamedTuple):
@@ -63,13 +64,15 @@ def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
     for run in range(runs.first, runs.last):
         row = run - runs.first
         key, own = run_key(runs.seed, run), from_run(bandit, row)
-        forget(arms)
-        memory.squares[:] = 0.0
+        recall(own, key, rule.known, arms)
+        for cell in range(K * D):
+            memory.squares[cell] = rule.known.squares[cell]
+        used, left, n_moved, arm = 0, rule.batch, 0, 0
         for i in range(K):
-            for _ in range(rule.initial):
+            for _ in range(arms.counts[i], rule.initial):
                 _pull(own, key, i, memory)
+            used += arms.counts[i]
         begin_pairs(K, D, arms, memory.squares, pairs)
-        used, left, n_moved, arm = rule.initial * K, rule.batch, 0, 0
         waiting[:] = False
         for b in range(rule.budgets.size):
             while used < rule.budgets[b]:

@@ -95,6 +95,20 @@ def begin_runs(bandit, seed, first, initial, eight):
             pull_each(bandit, spread(uint64(i)), eight)
 
 
+@inner
+def recall_each(bandit, known, eight):
+    """Starts runs that have begun without pulls from what is known, as ``one_run.recall`` does."""
+    K, D = bandit.n_arms, bandit.n_objectives
+    for i in range(K):
+        count = known.counts[i]
+        store(eight.pulls, i * WIDTH, spread(float(count)))
+        store(eight.counter, i * WIDTH, spread(uint64((count * K + i) * D) * GOLDEN))
+        for d in range(D):
+            total = known.sums[i * D + d]
+            store(eight.sums, (i * D + d) * WIDTH, spread(total))
+            store(eight.means, (i * D + d) * WIDTH, spread(total / max(count, 1)))
+
+
 @inlined
 def places(arm):
     """Where what belongs to an arm of each run is."""

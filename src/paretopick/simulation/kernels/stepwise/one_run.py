@@ -28,6 +28,14 @@ class Arms(NamedTuple):
     normals: NDArray[np.float64]
 
 
+class Known(NamedTuple):
+    """What all runs start from: pulls of every arm, their sums and squared deviations, flat; all 0 if nothing is known."""
+
+    counts: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+
 def make_arms(noise: BanditArrays, behind: float) -> Arms:
     """Memory for one run; the means of slots behind the last arm are ``behind``."""
     n_arms, n_objectives = noise.n_arms, noise.n_objectives
@@ -52,6 +60,21 @@ def forget(arms):
     """Starts a run: no arm has been pulled."""
     arms.counts[:] = 0
     arms.sums[:] = 0.0
+
+
+@inlined
+def recall(noise, key, known, arms):
+    """Starts a run from what is known; the pulls of an arm go on with the numbers behind those that it had."""
+    D = noise.n_objectives
+    for i in range(noise.n_arms):
+        count = known.counts[i]
+        arms.counts[i] = count
+        arms.pulls[i] = count
+        for d in range(D):
+            arms.sums[i * D + d] = known.sums[i * D + d]
+            arms.means[d * arms.stride + i] = known.sums[i * D + d] / max(count, 1)
+        if count % WIDTH != 0:
+            draw_ahead(noise, key, i, count - count % WIDTH, arms.ahead, arms.normals)
 
 
 @inlined
