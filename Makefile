@@ -71,6 +71,7 @@ format: $(VENV)/installed-dev  ## put the code into its one format
 bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, policies, simulation, studies, plans
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/studies.py
 	$(BIN)/python benchmarks/planning.py

@@ -45,12 +45,12 @@ def test_apt_errs_as_rarely_as_promised(name, runs, low, high):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["ege-sr", "ege-sh", "ege-gg", "uniform", "ape-fb", "ape-fb-adapt", "apt"])
+@pytest.mark.parametrize("policy", ["ege-sr", "ege-sh", "ege-gg", "uniform", "ape-fb", "ape-fb-adapt", "apt", "doubt"])
 @pytest.mark.parametrize("name", pp.INSTANCES)
 def test_both_engines_err_equally_often_on_every_instance(name, policy, request):
     """Each engine draws its own random numbers; budgets are small, since the reference engine goes pull by pull."""
     bandit = pp.instance(name, path=request.getfixturevalue("snw_path")) if name.startswith("snw") else pp.instance(name)
-    slow = policy in ("ape-fb", "ape-fb-adapt", "apt")
+    slow = policy in ("ape-fb", "ape-fb-adapt", "apt", "doubt")
     few = bandit.n_arms <= 60
     runs = (60 if few else 12) if slow else (200 if few else 60)
     budget = (4 if slow else 10) * bandit.n_arms

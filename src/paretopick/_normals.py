@@ -2,7 +2,8 @@
 
 A policy chooses with these functions through NumPy, and the kernels that simulate it compile the same ones for vectors: both come
 to the same bits, and so to the same choices, which no two libraries of special functions would. Arguments are arrays or vectors
-of float64. Errors are below 1e-8 of the value (``deviation_of``: 2e-6), far below what a choice could be worth.
+of float64. Errors are below 1e-8 of the value (``deviation_of``: 2e-6), or 1e-10 where logarithms are near 0, far below what a
+choice could be worth.
 """
 
 from __future__ import annotations

@@ -73,6 +73,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "policy": (pp.policy, {"name": "ege-sr", **SIZES, "spend": "all"}),
     "policy gg": (pp.policy, {"name": "ege-gg", **SIZES, "n_rounds": 2}),
     "policy apt": (pp.policy, {"name": "apt", **SIZES, "batch": 2, "gamma": 0.1, "initial": 1}),
+    "policy doubt": (pp.policy, {"name": "doubt", **SIZES, "batch": 2, "initial": 1}),
     "policy ape-fb": (pp.policy, {"name": "ape-fb", **SIZES, "c": 1.0, "complexity": 5.0}),
     "policy ege": (pp.policy, {"name": "ege", **SIZES, "schedule": ROUNDS}),
     "policy ege-sr-k": (pp.policy, {"name": "ege-sr-k", **SIZES, "max_arms": 1}),

@@ -395,6 +395,8 @@ def test_too_small_a_budget_names_the_smallest_that_works(case):
         ("apt", {"batch": 0}, "batch=0 is too small"),
         ("apt", {"gamma": 1.5}, "gamma=1.5 is too large; it must be at most 1"),
         ("apt", {"initial": 0}, "initial=0 is too small"),
+        ("doubt", {"batch": 0}, "batch=0 is too small"),
+        ("doubt", {"initial": 0}, "initial=0 is too small"),
     ],
 )
 def test_a_policy_that_cannot_be_made_says_why(name, options, message):

@@ -191,7 +191,7 @@ def retire(
 def extend(
     name: Name,
     budget: Annotated[
-        int | None, typer.Option(help="The new budget, for a study with the policy apt.", show_default=False)
+        int | None, typer.Option(help="The new budget, for a study with the policy apt or doubt.", show_default=False)
     ] = None,
     number: Annotated[int | None, typer.Option(help="The number of a measurement that takes longer.", show_default=False)] = None,
     lease: Annotated[float, typer.Option(help="Seconds from now for that measurement; 0 means no limit.")] = 3600.0,

@@ -40,7 +40,8 @@ def policy(name: str, *, n_arms: int, n_objectives: int, budget: int | None = No
         name: one of ``POLICIES``.
         n_arms: K.
         n_objectives: D.
-        budget: T, the most pulls it may ask for; None for ``apt`` (never done) and ``ege`` (what its schedule costs).
+        budget: T, the most pulls it may ask for; None for ``apt`` and ``doubt`` (never
+            done) and ``ege`` (what its schedule costs).
         options: the policy's own, as ``paretopick show NAME`` lists them.
 
     >>> halving = policy("ege-sh", n_arms=4, n_objectives=2, budget=16)

@@ -21,29 +21,31 @@ class Doubt(Anytime):
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, initial: int) -> None:
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=batch, initial=initial)
         self._pairs: Pairs | None = None
-        self._paired: IntArray = np.empty(0, dtype=np.int64)
-        """The arms that ``_pairs`` are about: those that are not retired."""
+        self._paired: BoolArray = np.empty(0, dtype=np.bool_)
+        """The arms that ``_pairs`` are about: those that are not retired, a mask."""
 
     def _choose(self, size: int) -> IntArray:
         due = np.zeros_like(self._due)
         if size == 0:
             return due
-        pairs = self._up_to_date()
+        pairs, arms = self._up_to_date(), (~self._retired).nonzero()[0]
         for _ in range(size - 1):
             arm = pairs.choice()
-            due[self._paired[arm]] += 1
+            due[arms[arm]] += 1
             pairs.count(arm)
-        due[self._paired[pairs.choice()]] += 1
+        due[arms[pairs.choice()]] += 1
         return due
 
     def _up_to_date(self) -> Pairs:
         """The relations between the arms as they are now: those of before where few have changed."""
-        active = np.flatnonzero(~self._retired)
-        data = self._counts[active], self.means[active], self._squares[active]
-        if self._pairs is None or not np.array_equal(active, self._paired):
-            self._pairs, self._paired = Pairs(*data), active
-        else:
+        active = ~self._retired
+        data = (self._counts, self.means, self._squares)
+        if self._retired.any():
+            data = (data[0][active], data[1][active], data[2][active])
+        if self._pairs is not None and len(active) == len(self._paired) and (active == self._paired).all():
             self._pairs.update(*data)
+        else:
+            self._pairs, self._paired = Pairs(*data), active
         return self._pairs
 
     def recommend(self) -> IntArray:

@@ -1,0 +1,71 @@
+"""Times of an ask and a tell with the policies that choose pull after pull, beside apt in the same process: read the ratios.
+
+Run with ``make bench``. Policies take turns, so that a machine that is busy for a while is so for all of them; times are
+the best of many turns, and the ratio is the middle one.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import paretopick as pp
+
+NAMES = ("apt", "doubt")
+TURNS = 40
+
+
+def started(name: str, means: np.ndarray, batch: int, rng: np.random.Generator) -> pp.Policy:
+    """A policy whose first round has been told."""
+    policy = pp.policy(name, n_arms=len(means), n_objectives=means.shape[1], batch=batch)
+    arms = policy.ask()
+    policy.tell(arms, means[arms] + 0.3 * rng.normal(size=(len(arms), means.shape[1])))
+    return policy
+
+
+def seconds_per_batch(policy: pp.Policy, means: np.ndarray, batches: int, rng: np.random.Generator) -> float:
+    took = 0.0
+    for _ in range(batches):
+        noise = 0.3 * rng.normal(size=(policy.batch, means.shape[1]))
+        began = time.perf_counter()
+        arms = policy.ask()
+        policy.tell(arms, means[arms] + noise)
+        took += time.perf_counter() - began
+    return took / batches
+
+
+def bench_single_pulls() -> None:
+    print("one pull after the other    arms  objectives" + "".join(f"{name:>12}" for name in NAMES) + "  (us)   ratio")
+    for n_arms, n_objectives in [(20, 3), (20, 10), (200, 2), (200, 5)]:
+        rng = np.random.default_rng(0)
+        means = rng.random((n_arms, n_objectives))
+        players = [started(name, means, 1, rng) for name in NAMES]
+        turns = np.array([[seconds_per_batch(player, means, 10, rng) for player in players] for _ in range(TURNS)])
+        apt, doubt = turns.min(axis=0)
+        ratio = np.median(turns[:, 1] / turns[:, 0])
+        print(f"{n_arms:32} {n_objectives:11} {1e6 * apt:11.0f} {1e6 * doubt:11.0f} {ratio:14.2f}")
+
+
+def bench_many_arms() -> None:
+    print("\nbatches of 100              arms  objectives  front   start (s)   batch (s)   of apt (s)")
+    for n_arms, n_objectives, shape in [(10_000, 2, "cube"), (10_000, 3, "cube"), (2_000, 3, "sphere")]:
+        rng = np.random.default_rng(0)
+        means = rng.random((n_arms, n_objectives))
+        if shape == "sphere":  # all optimal
+            means = np.abs(rng.normal(size=means.shape))
+            means /= np.linalg.norm(means, axis=1, keepdims=True)
+        taken = []
+        for name in NAMES:
+            began = time.perf_counter()
+            policy = started(name, means, 100, rng)
+            start = time.perf_counter() - began
+            taken.append((start, min(seconds_per_batch(policy, means, 1, rng) for _ in range(3))))
+        (_, apt), (start, batch) = taken
+        front = int(pp.pareto_mask(policy.means).sum())
+        print(f"{shape:20} {n_arms:11} {n_objectives:11} {front:6} {start:11.2f} {batch:11.2f} {apt:12.2f}")
+
+
+if __name__ == "__main__":
+    bench_single_pulls()
+    bench_many_arms()
