@@ -16,8 +16,8 @@ import numpy as np
 FAR = 9.0
 """Deviations beyond this count as this: the chance of such a one is 1e-19."""
 
-SURE = 1e18
-"""Odds beyond this count as this, for the same reason."""
+SURE = 1e15
+"""Odds beyond this are as good as certain: it is worth nothing to look again."""
 
 SMALLEST = 1e-300
 """Variances below this count as none, since one over them might be infinite."""
@@ -119,7 +119,7 @@ def value_of(odds: Any, z: Any, share: Any, other: Any) -> Any:
     """Returns how fast the chance of a wrong sign falls when the precision of a pair of arms is raised.
 
     ``g = exp(-z^2/2 (1 + 1/x)) / (sqrt(x) (1 + x))`` at ``x = max(z^2/2, share, other)``, the slope of ``2 OwenT(z, 1/sqrt(x))``
-    up to a constant factor.
+    up to a constant factor; 0 where the sign is as good as certain.
 
     Args:
         odds: of the sign that the pair is thought to have, as ``clipped`` returns them.
@@ -132,4 +132,5 @@ def value_of(odds: Any, z: Any, share: Any, other: Any) -> Any:
     x = np.where(half > x, half, x)
     x = np.where(x > SMALLEST, x, SMALLEST)
     above, below = tail_factors(z)  # exp(-z^2/2) = Phi(-z) below / above, and Phi(-z) = 1 / (1 + odds)
-    return exp_of_minus(half / x) * below / (above * (1.0 + odds) * np.sqrt(x) * (1.0 + x))
+    value = exp_of_minus(half / x) * below / (above * (1.0 + odds) * np.sqrt(x) * (1.0 + x))
+    return np.where(odds < SURE, value, 0.0)

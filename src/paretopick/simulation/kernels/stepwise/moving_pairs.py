@@ -18,7 +18,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick._normals import SMALLEST, clipped, deviation_of, exp_of_minus, log_of, sign_of, tail_factors, value_of
+from paretopick._normals import SMALLEST, SURE, clipped, deviation_of, exp_of_minus, log_of, sign_of, tail_factors, value_of
 from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
@@ -75,6 +75,7 @@ class Pairs(NamedTuple):
     place: NDArray[np.uint64]
     best: NDArray[np.float64]
     bar: NDArray[np.float64]
+    sure: NDArray[np.float64]
     test: NDArray[np.float64]
     dominated: NDArray[np.float64]
     own_value: NDArray[np.float64]
@@ -97,6 +98,7 @@ class Pairs(NamedTuple):
     sums: NDArray[np.float64]
     dirty: NDArray[np.bool_]
     listed: NDArray[np.uint64]
+    first: NDArray[np.float64]
     found: NDArray[np.float64]
     old: NDArray[np.float64]
 
@@ -118,6 +120,7 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         place=word_memory(n),
         best=float_memory(n),
         bar=float_memory(n),
+        sure=float_memory(n),
         test=float_memory(n),
         dominated=float_memory(n),
         own_value=float_memory(n),
@@ -134,24 +137,25 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         changed=np.zeros(4 * n, np.int64),
         rows=np.zeros(4 * n, np.int64),
         sizes=np.zeros(3, np.int64),
-        numbers=np.zeros(3),
+        numbers=np.zeros(4),
         scores=float_memory(n),
         lanes=float_memory(n * WIDTH),
         sums=float_memory(n),
         dirty=np.zeros(n, np.bool_),
-        listed=word_memory(n * n + WIDTH),
-        found=float_memory(n + WIDTH),
+        listed=word_memory(n * n + n + WIDTH),
+        first=float_memory(n * n + n + WIDTH),
+        found=float_memory(n * n + n + WIDTH),
         old=float_memory(2 * D + WIDTH),
     )
 
 
-F, F_IN_DEVIATIONS, DOMINATIONS = 0, 1, 2
+F, F_IN_DEVIATIONS, DOMINATIONS, FAR_SQUARED = 0, 1, 2, 3
 """Places in ``numbers``."""
 
 FRONT, CHANGED, ROWS = 0, 1, 2
 """Places in ``sizes``."""
 
-SLACK = 0.25
+SLACK = 0.1
 """How far below the most likely dominator the bar is set."""
 
 NONE = -1e150
@@ -181,6 +185,7 @@ def begin_pairs(K, D, arms, squares, pairs):
     pairs.dirty[:] = True
     pairs.sizes[FRONT] = 0
     numbers[:] = 0.0
+    numbers[FAR_SQUARED] = _far_squared(D)
     for i in range(K):
         _take(D, i, arms, squares, pairs)
     for i in range(K):
@@ -198,23 +203,23 @@ def begin_pairs(K, D, arms, squares, pairs):
 @inlined
 def change_arm(K, D, arm, told, arms, squares, pairs):
     """Takes new data of an arm; or, if nothing has been told, one more pull of which nothing is known yet."""
-    n, moved = pairs.stride, False
-    pairs.sizes[CHANGED] = 0
+    n, moved, anew = pairs.stride, False, False
+    pairs.sizes[CHANGED] = pairs.sizes[ROWS] = 0
     if told:
         for d in range(D):
             pairs.old[d] = pairs.means[d * n + arm]
         _take(D, arm, arms, squares, pairs)
         moved = _move(K, D, arm, pairs)
-        if _pool_variances(D, pairs):
-            _look_at_all(K, D, moved, arms, squares, pairs)
-        else:
-            _moderate(D, arm, arms, squares, pairs)
-            _look_again(K, D, arm, moved, pairs)
+        anew = _pool_variances(D, pairs)
+        _moderate(D, arm, arms, squares, pairs)
     else:
         pairs.counts[arm] += 1.0
         pairs.roots[arm] = math.sqrt(pairs.counts[arm])
         _spread_noise(D, arm, pairs)
-        _look_again(K, D, arm, False, pairs)
+    if anew:
+        _look_at_all(K, D, moved, arms, squares, pairs)
+    else:
+        _look_again(K, D, arm, moved, pairs)
     _settle(K, D, pairs)
 
 
@@ -227,6 +232,12 @@ def _take(D, arm, arms, squares, pairs):
     for d in range(D):
         pairs.means[d * n + arm] = arms.sums[arm * D + d] / count
         pairs.ratios[d * n + arm] = squares[arm * D + d] / (count - 1.0) if count > 1.0 else 0.0
+
+
+@inlined
+def _far_squared(D):
+    """The square of a deviation so large that odds are as good as certain if all D objectives have it: ``D Phi(-u) < 1 / SURE``."""
+    return 64.0 + 2.0 * math.log(2.0 * D)
 
 
 @inlined
@@ -361,21 +372,12 @@ def _look_at_all(K, D, moved, arms, squares, pairs):
         _column(K, D, pairs.front[f], pairs)
     pairs.bar[:] = NONE
     pairs.test[:] = NONE
+    pairs.sure[:] = 0.0
     pairs.dirty[:] = True
+    pairs.valued[:] = -1
     for i in range(K):
         _find_best(i, pairs)
-    pairs.sizes[ROWS] = 0
-    _value_anew(K, pairs)
-
-
-@inner
-def _value_anew(K, pairs):
-    """Lets all values be found again."""
-    pairs.valued[:] = -1
-    pairs.stale[:] = True
-    for i in range(K):
-        pairs.changed[i] = i
-    pairs.sizes[CHANGED] = K
+        _note(i, pairs)
 
 
 @inlined
@@ -387,19 +389,25 @@ def _look_again(K, D, arm, moved, pairs):
         for f in range(n_before):
             pairs.before[f] = pairs.front[f]
         other_factor = _find_front(K, D, pairs)
-        left = _has_left(n_before, pairs)
-        joined = _look_at_joined(K, D, n_before, arm, pairs)
-        if left:
-            for i in range(K):
-                if pairs.dominators[np.int64(pairs.place[i])] != 0.0:
-                    _find_best(i, pairs)
-                    _note(i, pairs)
-    if pairs.dominators[arm] == 0.0 and not joined:
-        _interesting_of_column(K, D, arm, pairs)
+        joined = _look_at_changes(K, D, n_before, arm, pairs)
+    _look_at_own(K, D, arm, joined, pairs)
     if other_factor:
         _value_anew(K, pairs)
-    pairs.rows[0] = arm
-    pairs.sizes[ROWS] = 1
+
+
+@inner
+def _value_anew(K, pairs):
+    """Lets all values be found again."""
+    n = pairs.stride
+    pairs.valued[:] = -1
+    for f in range(pairs.sizes[FRONT]):
+        j = pairs.front[f]
+        pairs.stale[j * n : j * n + n] = True
+    for i in range(K):
+        if pairs.sure[i] != 0.0:
+            _ask_for_row(i, pairs)
+        else:
+            _note(i, pairs)
 
 
 @inlined
@@ -409,20 +417,9 @@ def _note(arm, pairs):
     pairs.sizes[CHANGED] += 1
 
 
-@inlined
-def _has_left(n_before, pairs):
-    """Notes the arms that have left the front; whether there are any."""
-    left = False
-    for f in range(n_before):
-        if pairs.dominators[pairs.before[f]] != 0.0:
-            _note(pairs.before[f], pairs)
-            left = True
-    return left
-
-
 @inner
-def _look_at_joined(K, D, n_before, arm, pairs):
-    """Looks at all pairs of arms that have joined the front, and notes those; whether an arm is one of them."""
+def _look_at_changes(K, D, n_before, arm, pairs):
+    """Looks at all pairs of arms that have joined the front, and at those of arms that have left it; whether an arm has joined."""
     n, g, found = pairs.stride, 0, False
     for f in range(pairs.sizes[FRONT]):
         j = pairs.front[f]
@@ -439,6 +436,19 @@ def _look_at_joined(K, D, n_before, arm, pairs):
             if odds > pairs.best[i] or (odds == pairs.best[i] and j < np.int64(pairs.place[i])):
                 _turn_to(i, j, odds, pairs)
                 _note(i, pairs)
+    left = False
+    for f in range(n_before):
+        if pairs.dominators[pairs.before[f]] != 0.0:
+            _note(pairs.before[f], pairs)
+            left = True
+    if left:
+        for i in range(K):
+            if pairs.dominators[np.int64(pairs.place[i])] != 0.0:
+                if pairs.sure[i] != 0.0:
+                    _ask_for_row(i, pairs)
+                else:
+                    _find_best(i, pairs)
+                    _note(i, pairs)
     return found
 
 
@@ -487,7 +497,7 @@ def _not_itself(j, pairs):
     pairs.odds[at] = pairs.shares[at] = pairs.others[at] = 0.0
 
 
-@inlined
+@inner
 def _row(D, i, pairs):
     """Whether those of the front dominate arm i."""
     n, size, listed = pairs.stride, pairs.sizes[FRONT], pairs.listed
@@ -512,9 +522,16 @@ def _row(D, i, pairs):
     if pairs.dominators[i] == 0.0:
         _not_itself(i, pairs)
     pairs.valued[i] = -1
-    pairs.bar[i] = pairs.test[i] = NONE
+    _forget_bar(i, pairs)
     _find_best(i, pairs)
     _note(i, pairs)
+
+
+@inlined
+def _forget_bar(i, pairs):
+    """All of the front has been looked at."""
+    pairs.bar[i] = pairs.test[i] = NONE
+    pairs.sure[i] = 0.0
 
 
 @inlined
@@ -527,58 +544,93 @@ def _write(at, sums, pairs):
 
 
 @inlined
-def _interesting_of_column(K, D, j, pairs):
-    """Whether arm j dominates those others for which that matters."""
-    n, listed, size = pairs.stride, pairs.listed, 0
-    zero, itself = spread(0.0), spread(uint64(j))
+def _look_at_own(K, D, arm, joined, pairs):
+    """Whether those of the front dominate an arm, and, if it is one of them, whether it dominates those for which that matters."""
+    n, listed, first, zero = pairs.stride, pairs.listed, pairs.first, spread(0.0)
+    n_rows = 0
+    for f in range(pairs.sizes[FRONT]):
+        listed[n_rows], first[n_rows] = pairs.front[f], 1.0
+        n_rows += pairs.front[f] != arm
+    size = n_rows
+    if pairs.dominators[arm] == 0.0 and not joined:
+        size = _list_interesting(K, D, arm, size, pairs)
+    for k in range(size, size + WIDTH):
+        listed[k], first[k] = listed[0], first[0]
+    for start in range(0, size, WIDTH):
+        other, is_first = load(listed, start), load(first, start) > zero
+        dominates, not_so, weights, mine, theirs = spread(1.0), zero, zero, zero, zero
+        for d in range(0, D * n, n):
+            there = other + spread(uint64(d))
+            difference = spread(pairs.means[d + arm]) - gather(pairs.means, there)
+            difference = choose(is_first, zero - difference, difference)
+            variance = gather(pairs.variances, there) + spread(pairs.variances[d + arm])
+            likely, unlikely, weight, precision = sign_of(difference, variance)
+            weighted = weight * precision
+            not_so = not_so + dominates * unlikely
+            dominates = dominates * likely
+            weights = weights + weight
+            mine = mine + weighted * spread(pairs.falls[d + arm])
+            theirs = theirs + weighted * gather(pairs.falls, there)
+        stride, own = spread(uint64(n)), spread(uint64(arm))
+        at = choose(is_first, other * stride + own, own * stride + other)
+        share, rest = choose(is_first, mine, theirs), choose(is_first, theirs, mine)
+        _write(at, (dominates, not_so, weights, share, rest), pairs)
+    for k in range(n_rows):
+        pairs.stale[np.int64(listed[k]) * n + arm] = True
+    for k in range(n_rows, size):
+        _look_for_better(np.int64(listed[k]), arm, pairs)
+    pairs.valued[arm] = -1
+    _forget_bar(arm, pairs)
+    _find_best(arm, pairs)
+    _note(arm, pairs)
+
+
+@inlined
+def _list_interesting(K, D, j, size, pairs):
+    """Lists the arms for which it matters whether arm j dominates them."""
+    n, listed, first = pairs.stride, pairs.listed, pairs.first
+    zero, itself, far = spread(0.0), spread(uint64(j)), spread(pairs.numbers[FAR_SQUARED])
     for v in range(0, n, WIDTH):
-        above, test = zero <= zero, load(pairs.test, v)
+        test = load(pairs.test, v)
+        above, beyond = zero <= zero, zero <= zero
         for d in range(0, D * n, n):
             difference = spread(pairs.means[d + j]) - load(pairs.means, d + v)
             variance = load(pairs.variances, d + v) + spread(pairs.variances[d + j])
-            distance = choose(difference < zero, zero - difference, difference)
-            above = above & (difference * distance >= test * variance)
-        above = above | (test == spread(NONE)) | (load(pairs.place, v) == itself) | (load(pairs.dominated, v) == zero)
+            square = difference * choose(difference < zero, zero - difference, difference)
+            above = above & (square >= test * variance)
+            beyond = beyond & (square >= far * variance)
+        sure, most_likely = load(pairs.sure, v) > zero, load(pairs.place, v) == itself
+        known = load(pairs.dominated, v) == zero
+        above = above | (test == spread(NONE))
+        wanted = known | (most_likely & ~(sure & beyond)) | (above & ~most_likely & ~sure)
         at = j * n + v
-        store(pairs.odds, at, choose(above, load(pairs.odds, at), zero))
-        wanted = bits(above) & _real(K, v)
+        store(pairs.odds, at, choose(wanted | most_likely, load(pairs.odds, at), zero))
+        which = bits(wanted) & _real(K, v)
         if v <= j < v + WIDTH:
-            wanted &= ~(1 << (j - v))
-        while wanted != 0:
-            listed[size] = v + lowest_bit(wanted)
-            wanted &= wanted - 1
+            which &= ~(1 << (j - v))
+        while which != 0:
+            listed[size], first[size] = v + lowest_bit(which), 0.0
+            which &= which - 1
             size += 1
-    for lane in range(size, size + WIDTH):
-        listed[lane] = listed[0]
-    for start in range(0, size, WIDTH):
-        i = load(listed, start)
-        sums = (spread(1.0), zero, zero, zero, zero)
-        for d in range(0, D * n, n):
-            there = i + spread(uint64(d))
-            sums = _with_objective(
-                sums,
-                spread(pairs.means[d + j]) - gather(pairs.means, there),
-                gather(pairs.variances, there),
-                spread(pairs.variances[d + j]),
-                gather(pairs.falls, there),
-                spread(pairs.falls[d + j]),
-            )
-        _write(i + spread(uint64(j * n)), sums, pairs)
-    for k in range(size):
-        arm = np.int64(listed[k])
-        at = j * n + arm
-        pairs.stale[at] = True
-        odds = pairs.odds[at]
-        if np.int64(pairs.place[arm]) == j:
-            pairs.valued[arm] = -1
-            if odds >= pairs.best[arm]:
-                pairs.best[arm] = odds
-            else:
-                _find_best(arm, pairs)
-            _note(arm, pairs)
-        elif odds > pairs.best[arm] or (odds == pairs.best[arm] and j < np.int64(pairs.place[arm])):
-            _turn_to(arm, j, odds, pairs)
-            _note(arm, pairs)
+    return size
+
+
+@inlined
+def _look_for_better(arm, j, pairs):
+    """Whether j, one of the front, of which it was found anew how likely it dominates an arm, is the most likely to do so."""
+    at = j * pairs.stride + arm
+    pairs.stale[at] = True
+    odds = pairs.odds[at]
+    if np.int64(pairs.place[arm]) == j:
+        pairs.valued[arm] = -1
+        if odds >= pairs.best[arm] or pairs.sure[arm] != 0.0:
+            pairs.best[arm] = odds
+        else:
+            _find_best(arm, pairs)
+        _note(arm, pairs)
+    elif odds > pairs.best[arm] or (odds == pairs.best[arm] and j < np.int64(pairs.place[arm])):
+        _turn_to(arm, j, odds, pairs)
+        _note(arm, pairs)
 
 
 @inlined
@@ -607,63 +659,100 @@ def _find_best(arm, pairs):
 
 @inlined
 def _settle(K, D, pairs):
-    """Looks at the rows that are asked for; finds the status of the arms that were noted, and what it is worth to look at those that
-    are dominated, until no more rows are asked for.
+    """Finds the status of the arms that were noted, and what it is worth to look at their pairs.
+
+    Where it turns out that all of the front has to be looked at, that is done, and once more.
     """
-    sizes, listed = pairs.sizes, pairs.listed
+    sizes, listed, numbers, n = pairs.sizes, pairs.listed, pairs.numbers, pairs.stride
+    zero = spread(0.0)
     while sizes[ROWS] > 0 or sizes[CHANGED] > 0:
         for r in range(sizes[ROWS]):
             _row(D, pairs.rows[r], pairs)
         sizes[ROWS] = 0
-        size, factor = 0, pairs.numbers[F]
-        for c in range(sizes[CHANGED]):
-            i = pairs.changed[c]
-            if pairs.dominators[i] > 0.0 and pairs.best[i] * factor > 1.0:
-                pairs.dominated[i] = 1.0
-                if pairs.valued[i] != np.int64(pairs.place[i]):
-                    pairs.valued[i] = np.int64(pairs.place[i])
-                    listed[size] = i
-                    size += 1
-            elif pairs.bar[i] > NONE:  # some of the front have not been looked at
-                _ask_for_row(i, pairs)
-            elif pairs.dominated[i] != 0.0:
-                pairs.dominated[i] = pairs.own_value[i] = pairs.its_value[i] = 0.0
-                pairs.dirty[np.int64(pairs.place[i])] = True
-                pairs.valued[i] = -1
-        sizes[CHANGED] = 0
-        for lane in range(size, size + WIDTH):
-            listed[lane] = listed[0]
+        n_below = _list_dominated(pairs)
+        size = _list_optimal(K, n_below, pairs)
+        for k in range(size, size + WIDTH):
+            listed[k], pairs.first[k] = listed[0], pairs.first[0]
         for start in range(0, size, WIDTH):
-            _value_dominated(start, pairs)
-        for k in range(size):
-            arm = np.int64(listed[k])
-            pairs.dirty[np.int64(pairs.place[arm])] = True
-            z = pairs.found[k] - pairs.numbers[F_IN_DEVIATIONS]
-            if z < pairs.bar[arm]:
-                _ask_for_row(arm, pairs)
-            elif z - SLACK > pairs.bar[arm]:
-                pairs.bar[arm], pairs.test[arm] = z - SLACK, (z - SLACK) * abs(z - SLACK)
+            at = load(listed, start)
+            share, other = gather(pairs.shares, at), gather(pairs.others, at)
+            odds = gather(pairs.odds, at) * spread(numbers[F])
+            odds = clipped(choose(load(pairs.first, start) > zero, odds, spread(1.0) / odds))
+            z = deviation_of(odds)
+            value = value_of(odds, z, share, other)
+            store(pairs.found, start, z)
+            scatter(pairs.values, at, value * share)
+            scatter(pairs.other_values, at, value * other)
+        for k in range(n_below):
+            at = np.int64(listed[k])
+            i = at % n
+            pairs.own_value[i], pairs.its_value[i] = pairs.values[at], pairs.other_values[at]
+            pairs.dirty[np.int64(pairs.place[i])] = True
+            _set_bar(i, pairs.found[k], pairs)
+
+
+@inlined
+def _list_dominated(pairs):
+    """Lists the arms that were noted, are dominated and have other values now, with their dominators."""
+    size, factor = 0, pairs.numbers[F]
+    for c in range(pairs.sizes[CHANGED]):
+        i = pairs.changed[c]
+        if pairs.dominators[i] > 0.0 and pairs.best[i] * factor > 1.0:
+            pairs.dominated[i] = 1.0
+            if pairs.valued[i] != np.int64(pairs.place[i]):
+                pairs.valued[i] = np.int64(pairs.place[i])
+                pairs.listed[size], pairs.first[size] = pairs.place[i] * uint64(pairs.stride) + uint64(i), 1.0
+                size += 1
+        elif pairs.bar[i] > NONE or pairs.sure[i] != 0.0:  # some of the front have not been looked at
+            _ask_for_row(i, pairs)
+        elif pairs.dominated[i] != 0.0:
+            pairs.dominated[i] = pairs.own_value[i] = pairs.its_value[i] = 0.0
+            pairs.dirty[np.int64(pairs.place[i])] = True
+            pairs.valued[i] = -1
+    pairs.sizes[CHANGED] = 0
+    return size
+
+
+@inlined
+def _list_optimal(K, size, pairs):
+    """Lists the pairs whose first is optimal and which have other values now."""
+    n, zero = pairs.stride, spread(0.0)
+    for v in range(0, n, WIDTH):
+        optimal = bits(load(pairs.dominated, v) == zero) & _real(K, v)
+        while optimal != 0:
+            i = v + lowest_bit(optimal)
+            optimal &= optimal - 1
+            for f in range(pairs.sizes[FRONT]):
+                at = pairs.front[f] * n + i
+                pairs.listed[size], pairs.first[size] = at, 0.0
+                size += pairs.stale[at]
+                pairs.stale[at] = False
+    return size
+
+
+@inlined
+def _set_bar(arm, z, pairs):
+    """Sets the bar for an arm whose most likely dominator has this deviation; asks for a row if it has fallen below the bar.
+
+    If that dominator is as good as certain, nobody else matters until it is no longer.
+    """
+    z -= pairs.numbers[F_IN_DEVIATIONS]
+    sure = pairs.best[arm] * pairs.numbers[F] >= SURE
+    if z < pairs.bar[arm] or (pairs.sure[arm] != 0.0 and not sure):
+        _ask_for_row(arm, pairs)
+    elif sure:
+        pairs.sure[arm] = 1.0
+        pairs.bar[arm] = pairs.test[arm] = NONE
+    elif z - SLACK > pairs.bar[arm]:
+        pairs.bar[arm], pairs.test[arm] = z - SLACK, (z - SLACK) * abs(z - SLACK)
 
 
 @inlined
 def _ask_for_row(arm, pairs):
     pairs.rows[pairs.sizes[ROWS]] = arm
     pairs.sizes[ROWS] += 1
+    pairs.sure[arm] = 0.0
     pairs.bar[arm] = NONE  # so that it is asked for once
-
-
-@inlined
-def _value_dominated(start, pairs):
-    """What it is worth to look at eight arms that are listed and dominated."""
-    i = load(pairs.listed, start)
-    at = gather(pairs.place, i) * spread(uint64(pairs.stride)) + i
-    share, other = gather(pairs.shares, at), gather(pairs.others, at)
-    odds = clipped(gather(pairs.best, i) * spread(pairs.numbers[F]))
-    z = deviation_of(odds)
-    value = value_of(odds, z, share, other)
-    scatter(pairs.own_value, i, value * share)
-    scatter(pairs.its_value, i, value * other)
-    store(pairs.found, start, z)
 
 
 # The answer.
@@ -743,7 +832,6 @@ def next_arm(K, pairs):
 def _score_optimal(K, weight, pairs):
     """The scores of the arms that are thought to be optimal."""
     n, size, lanes, zero = pairs.stride, pairs.sizes[FRONT], pairs.lanes, spread(0.0)
-    _value_optimal(K, pairs)
     lanes[: size * WIDTH] = 0.0
     for v in range(0, n, WIDTH):
         optimal = bits(load(pairs.dominated, v) == zero) & _real(K, v)
@@ -765,28 +853,3 @@ def _score_optimal(K, weight, pairs):
                 parts = parts + choose(load(pairs.place, v) == spread(uint64(j)), load(pairs.its_value, v), zero)
             pairs.sums[j] = total(parts)
         pairs.scores[j] += total(load(lanes, f * WIDTH)) / weight + pairs.sums[j] * weight
-
-
-@inlined
-def _value_optimal(K, pairs):
-    """What it is worth to look at pairs of which the first is optimal, where that has changed."""
-    n, listed, size, zero = pairs.stride, pairs.listed, 0, spread(0.0)
-    for v in range(0, n, WIDTH):
-        optimal = bits(load(pairs.dominated, v) == zero) & _real(K, v)
-        while optimal != 0:
-            i = v + lowest_bit(optimal)
-            optimal &= optimal - 1
-            for f in range(pairs.sizes[FRONT]):
-                at = pairs.front[f] * n + i
-                listed[size] = at
-                size += pairs.stale[at]
-                pairs.stale[at] = False
-    for lane in range(size, size + WIDTH):
-        listed[lane] = listed[0]
-    for start in range(0, size, WIDTH):
-        at = load(listed, start)
-        share, other = gather(pairs.shares, at), gather(pairs.others, at)
-        odds = clipped(spread(1.0) / (gather(pairs.odds, at) * spread(pairs.numbers[F])))
-        value = value_of(odds, deviation_of(odds), share, other)
-        scatter(pairs.values, at, value * share)
-        scatter(pairs.other_values, at, value * other)
