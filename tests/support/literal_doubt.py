@@ -1,9 +1,9 @@
 """``doubt`` to the letter: slow, loop after loop, with the special functions of SciPy and of the standard library.
 
-Written from the description of the policy alone; nothing here comes from the package. Probabilities are kept as logarithms, so that
-none is lost to rounding. Some roundings belong to the definition, and keep the choice a function of the data: the pooled variances and
-the factor F are powers of the square root of 2, deviations beyond 9 count as 9 and odds beyond 1e18 as 1e18, and variances below
-1e-300 count as none.
+Written from the description of the policy alone; nothing here comes from the package. Probabilities are kept as logarithms, so
+that none is lost to rounding. Some roundings belong to the definition, and keep the choice a function of the data: the pooled
+variances and the factor F are powers of the square root of 2, deviations beyond 9 count as 9 and odds beyond 1e18 as 1e18, and
+variances below 1e-300 count as none.
 """
 
 from __future__ import annotations
