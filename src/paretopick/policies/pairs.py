@@ -63,7 +63,7 @@ class Pairs:
     def _estimate(self, arms: IntArray) -> bool:
         """Brings the variances of some arms up to date; returns whether that changed the mean of all, and with it all of them."""
         told = self._told[arms]
-        self._ratios[:, arms] = np.where(told > 1.0, self._squares[:, arms] / np.maximum(told - 1.0, 1.0), 0.0)
+        self._ratios[:, arms] = self._squares[:, arms] / np.where(told > 1.0, told - 1.0, np.inf)
         several = max(np.count_nonzero(self._told > 1.0), 1)
         pool = [on_grid(total / several) for total in _ends(_lanes(self._ratios)).tolist()]
         changes, self._pool = pool != self._pool, pool
