@@ -13,7 +13,7 @@ class Doubt(Anytime):
     """Pulls the arm whose next pull is expected to remove most doubt about the statuses of all arms.
 
     It needs neither the budget nor the noise nor the complexity: it learns the noise of every arm from its pulls. Its answer is
-    the empirical Pareto set, and those below it that are more likely optimal than not. A batch updates the counts alone.
+    who is more likely optimal than not, going by the most likely dominator. A batch updates the counts alone.
     """
 
     keeps_squares = True
@@ -49,12 +49,16 @@ class Doubt(Anytime):
         return self._pairs
 
     def recommend(self) -> IntArray:
-        """Returns the empirical Pareto set, and the arms below it that are more likely optimal than not, sorted."""
+        """Returns the arms that are more likely optimal than not, sorted: the empirical Pareto set, but for arms on its edge.
+
+        Those below it stay in if their most likely dominator is no more likely than not; those of it are left out if another one
+        of it is above them with odds of more than 2.
+        """
         super().recommend()  # refuses where an arm has no pulls yet
         if self._retired.all():
             return np.empty(0, dtype=np.int64)
         active = np.flatnonzero(~self._retired)
-        return active[~Pairs(self._counts[active], self.means[active], self._squares[active]).dominated]
+        return active[Pairs(self._counts[active], self.means[active], self._squares[active]).answer]
 
     def _latest_doubt(self) -> FloatArray:
         doubt = np.full(self.n_arms, np.nan)
@@ -84,4 +88,4 @@ def likely_optimal(counts: IntArray, sums: FloatArray, squares: FloatArray) -> B
         sums: ``(n_arms, n_objectives)``, of the observations of each arm.
         squares: of their deviations from their means, likewise.
     """
-    return ~Pairs(counts, sums / counts[:, None], squares).dominated
+    return Pairs(counts, sums / counts[:, None], squares).answer

@@ -8,13 +8,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
-from paretopick._normals import clipped, deviation_of, sign_of, value_of
+from paretopick._normals import SMALLEST, clipped, deviation_of, sign_of, value_of
 
 PRIOR = 30.0
 """How many measurements the mean of all arms' variances counts for, beside those of an arm itself."""
 
 LANES = 8
 """Sums over arms are kept in so many parts, as the kernels keep them: what is rounded depends on the order."""
+
+OVERTAKEN = 2.0
+"""Odds above which one of the front is left out of the answer."""
+
+MOST = 8.0
+"""How much more often than by toss-ups arms of the front are thought to dominate each other, at most."""
 
 AT_ONCE = 1 << 15
 """Pairs that are looked at together, so that what is computed of them stays in the processor's cache."""
@@ -187,13 +193,18 @@ class Pairs:
                 part = some[start : start + step]
                 yield part.repeat(len(arms)), np.tile(arms, len(part))
 
-    @np.errstate(over="ignore", invalid="ignore")  # finite means may be infinitely far apart
     def _look_at(self, places: IntArray, arms: IntArray) -> None:
-        """Fills in pairs of an arm and a place in the front: whether the second dominates the first, and what pulls take away.
+        """Fills in pairs of an arm and a place in the front: whether the second dominates the first, and what pulls take away."""
+        at = places * self._width + arms
+        self._relations.reshape(3, -1)[:, at] = self._relation(arms, self.front[places])
+        self._stale.reshape(-1)[at] = True
+
+    @np.errstate(over="ignore", invalid="ignore")  # finite means may be infinitely far apart
+    def _relation(self, arms: IntArray, others: IntArray) -> FloatArray:
+        """Of pairs of arms: the odds that the second dominates the first, and what a pull of either takes away of their variance.
 
         An arm does not dominate itself, and a pull of it takes nothing away from that.
         """
-        others = self.front[places]
         mine, theirs = self._known.take(arms, axis=2), self._known.take(others, axis=2)
         likely, unlikely, weight, precision = sign_of(theirs[0] - mine[0], mine[1] + theirs[1])
         terms = np.empty((4, *likely.shape))
@@ -207,17 +218,47 @@ class Pairs:
         sums[1:3] /= sums[0]
         np.divide(dominates[-1], sums[3], out=sums[0])
         sums[:, arms == others] = 0.0
-        at = places * self._width + arms
-        self._relations.reshape(3, -1)[:, at] = sums[:3]
-        self._stale.reshape(-1)[at] = True
+        return np.asarray(sums[:3])
 
     # What follows.
 
     @property
+    def answer(self) -> BoolArray:
+        """The arms that are not dominated, without those of the front that another of it has most likely overtaken by noise."""
+        answer = ~self.dominated
+        answer[self.front] = self._overtaken() <= OVERTAKEN
+        return answer
+
+    def _overtaken(self) -> FloatArray:
+        """For each of the front, the odds that another of it dominates it, against all else.
+
+        At the estimated means no one of the front dominates another, and in many objectives chance alone keeps it so. Of the
+        three relations that two arms can have (one is above, the other is, or neither), the first two are as likely beforehand
+        as the pairs of the front together say, at most ``MOST`` times as likely as if every difference were a toss-up.
+        """
+        size, n_objectives = len(self.front), len(self._means)
+        if size < 2 or n_objectives < 2:
+            return np.zeros(size)
+        odds = self._relations[0][:, self.front].T
+        above = odds / (1.0 + odds)
+        flat = 0.5 ** min(n_objectives, 60)
+        share = min(0.49, (float(np.cumsum(above)[-1]) + flat) / (size * (size - 1.0) + 1.0))
+        factor = min(MOST, max(1.0, (share / (1.0 - 2.0 * share)) / (flat / (1.0 - 2.0 * flat))))
+        neither = np.maximum(1.0 - above - above.T, SMALLEST)
+        return np.asarray((above * factor / (above.T * factor + neither)).max(axis=1))
+
+    @property
     def doubt(self) -> FloatArray:
-        """How likely the status of each arm is wrong, going by its most likely dominator."""
-        odds = self._best
-        return np.asarray(np.where(self.dominated, 1.0, odds) / (1.0 + odds))
+        """How likely it is that each arm does not belong where the answer puts it, going by its most likely dominator."""
+        odds, step = self._best.copy(), max(AT_ONCE // len(self._every), 1)
+        odds[self.front] = self._overtaken()
+        for start in range(0, len(self.front), step):
+            some = self.front[start : start + step]
+            pairs = some.repeat(len(self._every)), np.tile(self._every, len(some))
+            against_all = self._relation(*pairs)[0].reshape(len(some), -1)
+            against_all[:, self.front] = 0.0
+            odds[some] = np.maximum(odds[some], against_all.max(axis=1))
+        return np.asarray(np.where(self.answer, odds, 1.0) / (1.0 + odds))
 
     def _value(self, optimal: BoolArray, below: IntArray, place: IntArray) -> FloatArray:
         """Values the stale pairs of optimal arms; returns what pulls of dominated ones and of their dominators are worth."""

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
-from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.stepwise.moving_pairs import (
     Pairs,
+    answer_of,
     begin_pairs,
     change_arm,
-    is_dominated,
     make_pairs,
     next_arm,
 )
@@ -92,9 +91,7 @@ def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
                     n_moved += 1
                 used += 1
             begin_pairs(K, D, arms, memory.squares, memory.judged)
-            for i in range(K):
-                if not is_dominated(i, memory.judged):
-                    include(i, answers[row, b])
+            answer_of(K, D, memory.judged, answers[row, b])
 
 
 @inlined

@@ -18,7 +18,8 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick._normals import clipped, deviation_of, exp_of_minus, log_of, sign_of, tail_factors, value_of
+from paretopick._normals import SMALLEST, clipped, deviation_of, exp_of_minus, log_of, sign_of, tail_factors, value_of
+from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
@@ -43,7 +44,7 @@ from paretopick.simulation.kernels.vectors import (
 for _function in (clipped, exp_of_minus, tail_factors, log_of, deviation_of, sign_of, value_of):
     compiled_too(_function)
 
-PRIOR = 30.0
+PRIOR, OVERTAKEN, MOST = 30.0, 2.0, 8.0
 """As in the policy."""
 
 
@@ -537,7 +538,7 @@ def _interesting_of_column(K, D, j, pairs):
             variance = load(pairs.variances, d + v) + spread(pairs.variances[d + j])
             distance = choose(difference < zero, zero - difference, difference)
             above = above & (difference * distance >= test * variance)
-        above = above | (load(pairs.place, v) == itself) | (load(pairs.dominated, v) == zero)
+        above = above | (test == spread(NONE)) | (load(pairs.place, v) == itself) | (load(pairs.dominated, v) == zero)
         at = j * n + v
         store(pairs.odds, at, choose(above, load(pairs.odds, at), zero))
         wanted = bits(above) & _real(K, v)
@@ -665,10 +666,44 @@ def _value_dominated(start, pairs):
     store(pairs.found, start, z)
 
 
+# The answer.
+
+
+@inner
+def answer_of(K, D, pairs, answer):
+    """Writes down the arms that are not dominated, without those of the front that another of it has overtaken."""
+    n, size, factor = pairs.stride, pairs.sizes[FRONT], _factor_of_front(D, pairs)
+    for i in range(K):
+        if pairs.dominated[i] == 0.0:
+            overtaken = False
+            if factor > 0.0 and pairs.dominators[i] == 0.0:
+                for f in range(size):
+                    j = pairs.front[f]
+                    above, below = _chance(pairs.odds[j * n + i]), _chance(pairs.odds[i * n + j])
+                    neither = max(1.0 - above - below, SMALLEST)
+                    overtaken = overtaken or above * factor / (below * factor + neither) > OVERTAKEN
+            if not overtaken:
+                include(i, answer)
+
+
 @inlined
-def is_dominated(arm, pairs):
-    """Whether an arm is thought to be dominated."""
-    return pairs.dominated[arm] != 0.0
+def _factor_of_front(D, pairs):
+    """How much more often than by toss-ups arms of the front dominate each other; 0 if they cannot."""
+    n, size = pairs.stride, pairs.sizes[FRONT]
+    if size < 2 or D < 2:
+        return 0.0
+    above = 0.0
+    for f in range(size):
+        for g in range(size):
+            above += _chance(pairs.odds[pairs.front[g] * n + pairs.front[f]])
+    flat = 0.5 ** min(D, 60)
+    share = min(0.49, (above + flat) / (size * (size - 1.0) + 1.0))
+    return min(MOST, max(1.0, (share / (1.0 - 2.0 * share)) / (flat / (1.0 - 2.0 * flat))))
+
+
+@inlined
+def _chance(odds):
+    return odds / (1.0 + odds)
 
 
 # The choice.
