@@ -1,9 +1,9 @@
 """``doubt`` to the letter: slow, loop after loop, with the special functions of SciPy and of the standard library.
 
-Written from the description of the policy alone; nothing here comes from the package. Probabilities are kept as logarithms, so that
-none is lost to rounding. Some roundings belong to the definition, and keep the choice a function of the data: the pooled variances and
-the factor F are powers of the square root of 2, deviations beyond 9 count as 9 and odds beyond 1e18 as 1e18, and variances below
-1e-300 count as none.
+Written from the description of the policy alone; nothing here comes from the package. Probabilities are kept as logarithms, so
+that none is lost to rounding. Some roundings belong to the definition, and keep the choice a function of the data: the pooled
+variances and the factor F are powers of the square root of 2, deviations beyond 9 count as 9 and odds beyond 1e18 as 1e18, and
+variances below 1e-300 count as none.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Step:
     front: list[int]
     factor: float
     dominated: list[bool]
+    answer: list[int]
     doubt: list[float]
     scores: list[float]
     arm: int
@@ -86,9 +87,30 @@ def step(told: Sequence[int], means: Rows, squares: Rows, counts: Sequence[int] 
     scores = [math.fsum(each) for each in terms]
     arm = max(range(K), key=lambda i: (scores[i], -i)) if max(scores) > 0 else min(range(K), key=lambda i: (N[i], i))
 
-    chances = [relations[i, best[i]].log_odds + math.log(F) if best[i] != i else -math.inf for i in range(K)]
-    doubt = [float(special.expit(-log_odds if out[i] else log_odds)) for i, log_odds in enumerate(chances)]
-    return Step(S, F, out, doubt, scores, arm, tied)
+    left_out = list(out)
+    doubt = [1 / (1 + F * math.exp(relations[i, best[i]].log_odds)) if i not in S else 0.0 for i in range(K)]
+    doubt = [doubt[i] if out[i] else 1 - doubt[i] for i in range(K)]
+    for i in S:
+        by_front = overtaken(i, S, relations, len(means[0]))
+        odds = max([by_front] + [math.exp(Pair(means, s2, N, i, j).log_odds) for j in range(K) if j not in S])
+        left_out[i] = by_front > 2
+        tied = tied or abs(by_front - 2) < HAIR
+        doubt[i] = (1 if left_out[i] else odds) / (1 + odds)
+    return Step(S, F, out, [i for i in range(K) if not left_out[i]], doubt, scores, arm, tied)
+
+
+def overtaken(i: int, S: Sequence[int], relations: dict[tuple[int, int], Pair], D: int) -> float:
+    """The largest odds that another of the front dominates i, against all else.
+
+    Beforehand one is above the other as often as the pairs of the front say, at most 8 times as often as by toss-ups.
+    """
+    if len(S) < 2 or D < 2:
+        return 0.0
+    above = {(a, b): float(special.expit(relations[a, b].log_odds)) for a in S for b in S if a != b}
+    share = min(0.49, (math.fsum(above.values()) + 2**-D) / (len(S) * (len(S) - 1) + 1))
+    factor = min(8, max(1, (share / (1 - 2 * share)) / (2**-D / (1 - 2 * 2**-D))))
+    neither = {(a, b): max(1 - above[a, b] - above[b, a], 1e-300) for a, b in above}
+    return max(above[i, j] * factor / (above[j, i] * factor + neither[i, j]) for j in S if j != i)
 
 
 def dominates(x: Sequence[float], y: Sequence[float]) -> bool:

@@ -21,26 +21,26 @@ class Doubt(Anytime):
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, initial: int) -> None:
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=batch, initial=initial)
         self._pairs: Pairs | None = None
-        self._paired: BoolArray = np.empty(0, dtype=np.bool_)
-        """The arms that ``_pairs`` are about: those that are not retired, a mask."""
+        self._paired: IntArray = np.empty(0, dtype=np.int64)
+        """The arms that ``_pairs`` are about: those that are not retired."""
 
     def _choose(self, size: int) -> IntArray:
-        due = np.zeros_like(self._due)
+        due = np.zeros(self.n_arms, dtype=np.int64)
         if size == 0:
             return due
-        pairs, arms = self._up_to_date(), (~self._retired).nonzero()[0]
+        pairs = self._up_to_date()
+        chosen = [pairs.choice()]
         for _ in range(size - 1):
-            arm = pairs.choice()
-            due[arms[arm]] += 1
-            pairs.count(arm)
-        due[arms[pairs.choice()]] += 1
+            pairs.count(chosen[-1])
+            chosen.append(pairs.choice())
+        np.add.at(due, self._paired[chosen], 1)
         return due
 
     def _up_to_date(self) -> Pairs:
         """The relations between the arms as they are now: those of before where few have changed."""
-        active = ~self._retired
+        active = (~self._retired).nonzero()[0]
         data = (self._counts, self.means, self._squares)
-        if self._retired.any():
+        if len(active) < self.n_arms:
             data = (data[0][active], data[1][active], data[2][active])
         if self._pairs is not None and len(active) == len(self._paired) and (active == self._paired).all():
             self._pairs.update(*data)
@@ -51,8 +51,8 @@ class Doubt(Anytime):
     def recommend(self) -> IntArray:
         """Returns the arms that are more likely optimal than not, sorted: the empirical Pareto set, but for arms on its edge.
 
-        Those below it stay in if their most likely dominator is no more likely than not; those of it are left out if another one of
-        it is above them with odds of 2 or more.
+        Those below it stay in if their most likely dominator is no more likely than not; those of it are left out if another one
+        of it is above them with odds of more than 2.
         """
         super().recommend()  # refuses where an arm has no pulls yet
         if self._retired.all():

@@ -60,8 +60,8 @@ class Pairs:
         self.front: IntArray = self._every[:0]
         """The arms that nobody dominates at the estimated means, sorted."""
         self._in_front = np.zeros(n, dtype=np.bool_)
-        self._odds, self._stale = np.empty((n, 0)), np.empty((0, self._width), dtype=np.bool_)
-        self._shares = self._values = np.empty((2, 0, self._width))
+        self._stale = np.empty((0, self._width), dtype=np.bool_)
+        self._relations, self._values = np.empty((3, 0, self._width)), np.empty((2, 0, self._width))
         self._look_again(self.front)
 
     # What is known of each arm.
@@ -69,7 +69,7 @@ class Pairs:
     def _estimate(self, arms: IntArray) -> bool:
         """Brings the variances of some arms up to date; returns whether that changed the mean of all, and with it all of them."""
         told = self._told[arms]
-        self._ratios[:, arms] = np.where(told > 1.0, self._squares[:, arms] / np.maximum(told - 1.0, 1.0), 0.0)
+        self._ratios[:, arms] = self._squares[:, arms] / np.where(told > 1.0, told - 1.0, np.inf)
         several = max(np.count_nonzero(self._told > 1.0), 1)
         pool = [on_grid(total / several) for total in _ends(_lanes(self._ratios)).tolist()]
         changes, self._pool = pool != self._pool, pool
@@ -120,15 +120,13 @@ class Pairs:
 
     def update(self, counts: IntArray, means: FloatArray, squares: FloatArray) -> None:
         """Takes the data of all arms as they are now."""
-        moved = np.logical_or.reduce(self._means != means.T, axis=0)
-        differs = moved | (counts != self._told) | (counts != self._counts)
-        differs |= np.logical_or.reduce(self._squares != squares.T, axis=0)
-        arms = differs.nonzero()[0]
+        differs = np.logical_or.reduce((self._means != means.T) | (self._squares != squares.T), axis=0)
+        arms = (differs | (self._told != counts) | (self._counts != counts)).nonzero()[0]
         if 4 * len(arms) > len(counts) > 100:
             self._means[:] = means.T
             self._count_dominators()
         else:
-            for arm in moved.nonzero()[0].tolist():
+            for arm in arms.tolist():
                 self._move(arm, means[arm])
         self._told[arms] = self._counts[arms] = counts[arms]
         self._squares[:, arms] = squares[arms].T
@@ -155,9 +153,9 @@ class Pairs:
         if factor != self.factor:
             self.factor = factor
             self._stale[:] = True
-        self._place = self._odds.argmax(axis=1)
+        self._place = _first_largest(self._relations[0, :, : len(in_front)])
         """For each arm, where in the front is the one that most likely dominates it."""
-        self._best = self._odds[self._every, self._place] * factor
+        self._best = self._relations[0, self._place, self._every] * factor
         """The odds that it does."""
         self.dominated: BoolArray = (self._best > 1.0) > in_front
         """The arms that are below the front, and more likely than not dominated by one of it."""
@@ -167,16 +165,13 @@ class Pairs:
         front = in_front.nonzero()[0]
         stay, kept = self._in_front[front], in_front[self.front]
         self.front, self._in_front = front, in_front
-        odds = np.zeros((len(in_front), len(front)))
-        odds[:, stay] = self._odds[:, kept]
-        self._odds = odds
-        """That the second of a pair dominates the first, flat prior: a row for each arm, a column for each of the front."""
-        shares, values = np.zeros((2, 2, len(front), self._width))
-        shares[:, stay], values[:, stay] = self._shares[:, kept], self._values[:, kept]
-        self._shares = shares
-        """What a pull of the first, and of the second, takes away of their variance: a row for each of the front."""
+        relations, values = np.zeros((3, len(front), self._width)), np.zeros((2, len(front), self._width))
+        relations[:, stay], values[:, stay] = self._relations[:, kept], self._values[:, kept]
+        self._relations = relations
+        """Of each of the front, a row, with each arm: the odds that the first dominates the second, under a flat prior; and what
+        a pull of the second, and of the first, takes away of the variance between them."""
         self._values = values
-        """What such a pull is worth, if the first is optimal and unless this is stale."""
+        """What such pulls are worth, if the second is optimal and unless this is stale."""
         stale = np.zeros((len(front), self._width), dtype=np.bool_)
         stale[stay] = self._stale[kept]
         self._stale = stale
@@ -200,14 +195,12 @@ class Pairs:
 
     def _look_at(self, places: IntArray, arms: IntArray) -> None:
         """Fills in pairs of an arm and a place in the front: whether the second dominates the first, and what pulls take away."""
-        odds, shares = self._relation(arms, self.front[places])
-        self._odds[arms, places] = odds
         at = places * self._width + arms
-        self._shares.reshape(2, -1)[:, at] = shares
+        self._relations.reshape(3, -1)[:, at] = self._relation(arms, self.front[places])
         self._stale.reshape(-1)[at] = True
 
     @np.errstate(over="ignore", invalid="ignore")  # finite means may be infinitely far apart
-    def _relation(self, arms: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _relation(self, arms: IntArray, others: IntArray) -> FloatArray:
         """Of pairs of arms: the odds that the second dominates the first, and what a pull of either takes away of their variance.
 
         An arm does not dominate itself, and a pull of it takes nothing away from that.
@@ -222,9 +215,10 @@ class Pairs:
         dominates = np.multiply.accumulate(likely, axis=0)
         terms[3, 1:] *= dominates[:-1]
         sums = np.add.accumulate(terms, axis=1)[:, -1]  # one after the other, as the kernels add
-        sums[3], sums[1:3] = dominates[-1] / sums[3], sums[1:3] / sums[0]
+        sums[1:3] /= sums[0]
+        np.divide(dominates[-1], sums[3], out=sums[0])
         sums[:, arms == others] = 0.0
-        return sums[3], sums[1:3]
+        return np.asarray(sums[:3])
 
     # What follows.
 
@@ -238,14 +232,14 @@ class Pairs:
     def _overtaken(self) -> FloatArray:
         """For each of the front, the odds that another of it dominates it, against all else.
 
-        At the estimated means no one of the front dominates another, and in many objectives chance alone keeps it so. Of the three
-        relations that two arms can have (one is above, the other is, or neither), the first two are as likely beforehand as the
-        pairs of the front together say, at most ``MOST`` times as likely as if every difference were a toss-up.
+        At the estimated means no one of the front dominates another, and in many objectives chance alone keeps it so. Of the
+        three relations that two arms can have (one is above, the other is, or neither), the first two are as likely beforehand
+        as the pairs of the front together say, at most ``MOST`` times as likely as if every difference were a toss-up.
         """
         size, n_objectives = len(self.front), len(self._means)
         if size < 2 or n_objectives < 2:
             return np.zeros(size)
-        odds = self._odds[self.front]
+        odds = self._relations[0][:, self.front].T
         above = odds / (1.0 + odds)
         flat = 0.5 ** min(n_objectives, 60)
         share = min(0.49, (float(np.cumsum(above)[-1]) + flat) / (size * (size - 1.0) + 1.0))
@@ -256,19 +250,24 @@ class Pairs:
     @property
     def doubt(self) -> FloatArray:
         """How likely it is that each arm does not belong where the answer puts it, going by its most likely dominator."""
-        n, size = len(self._every), len(self.front)
-        odds = self._best.copy()
-        against_all = self._relation(self.front.repeat(n), np.tile(self._every, size))[0].reshape(size, n)
-        against_all[:, self.front] = 0.0
-        odds[self.front] = np.maximum(self._overtaken(), against_all.max(axis=1))
+        odds, step = self._best.copy(), max(AT_ONCE // len(self._every), 1)
+        odds[self.front] = self._overtaken()
+        for start in range(0, len(self.front), step):
+            some = self.front[start : start + step]
+            pairs = some.repeat(len(self._every)), np.tile(self._every, len(some))
+            against_all = self._relation(*pairs)[0].reshape(len(some), -1)
+            against_all[:, self.front] = 0.0
+            odds[some] = np.maximum(odds[some], against_all.max(axis=1))
         return np.asarray(np.where(self.answer, odds, 1.0) / (1.0 + odds))
 
     def _value(self, optimal: BoolArray, below: IntArray, place: IntArray) -> FloatArray:
         """Values the stale pairs of optimal arms; returns what pulls of dominated ones and of their dominators are worth."""
-        places, arms = (self._stale & optimal).nonzero()
-        at, n = places * self._width + arms, len(arms)
-        odds = clipped(np.concatenate((1.0 / (self._odds[arms, places] * self.factor), self._best[below])))
-        shares = self._shares.reshape(2, -1)[:, np.concatenate((at, place * self._width + below))]
+        at = (self._stale & optimal).reshape(-1).nonzero()[0]
+        n = len(at)
+        relations = self._relations.reshape(3, -1).take(np.concatenate((at, place * self._width + below)), axis=1)
+        odds, shares = relations[0] * self.factor, relations[1:]
+        np.divide(1.0, odds[:n], out=odds[:n])
+        odds = clipped(odds)
         values: FloatArray = shares * value_of(odds, deviation_of(odds), *shares)
         self._values.reshape(2, -1)[:, at] = values[:, :n]
         self._stale.reshape(-1)[at] = False
@@ -280,18 +279,15 @@ class Pairs:
         n, size = len(self._every), len(self.front)
         below = self.dominated.nonzero()[0]
         place = self._place[below]
-        optimal = np.zeros(self._width, dtype=np.bool_)
-        np.logical_not(self.dominated, out=optimal[:n])
-        own, others = self._value(optimal, below, place)
-        roots = np.zeros((2, self._width))
-        np.sqrt(self._counts, out=roots[1, :n])
-        np.copyto(roots[0], roots[1], where=optimal)
-        roots[1, :n] *= self.dominated
-        lanes = np.zeros((2 * size + 2, LANES))
-        lanes[:size] = _lanes(np.where(optimal, self._values[1], 0.0))
-        lanes[size:-2] = np.bincount(place * LANES + below % LANES, others, size * LANES).reshape(size, LANES)
-        lanes[-2:] = _lanes(roots)
-        sums = _ends(lanes)
+        status = np.zeros((2, self._width), dtype=np.bool_)
+        np.logical_not(self.dominated, out=status[0, :n])
+        status[1, :n] = self.dominated
+        own, others = self._value(status[0], below, place)
+        roots = np.zeros(self._width)
+        np.sqrt(self._counts, out=roots[:n])
+        from_dominated = np.bincount(place * LANES + below % LANES, others, size * LANES).reshape(size, LANES)
+        from_optimal = _lanes(np.where(status[0], self._values[1], 0.0))
+        sums = _ends(np.concatenate((from_optimal, from_dominated, _lanes(roots * status))))
         some, rest = sums[-2:].tolist()
         little = 0.02 * (some + rest)
         weight = math.sqrt((some + little) / (rest + little))  # of what is dominated; what is not weighs the inverse
@@ -315,6 +311,13 @@ def on_grid(value: float) -> float:
     return math.ldexp(
         0.5 if mantissa < 0.5946035575013605 else 0.7071067811865476 if mantissa < 0.8408964152537145 else 1.0, exponent
     )
+
+
+def _first_largest(table: FloatArray) -> IntArray:
+    """Where in each column its largest number is first; in parts, since NumPy turns what it is given on its side."""
+    if table.size <= AT_ONCE:
+        return np.asarray(table.argmax(axis=0))
+    return np.concatenate([table[:, start : start + 64].argmax(axis=0) for start in range(0, table.shape[1], 64)])
 
 
 def _lanes(rows: FloatArray) -> FloatArray:
