@@ -621,8 +621,9 @@ def _look_for_better(arm, j, pairs):
     at = j * pairs.stride + arm
     pairs.stale[at] = True
     odds = pairs.odds[at]
-    if np.int64(pairs.place[arm]) == j:
+    if pairs.valued[arm] == j:
         pairs.valued[arm] = -1
+    if np.int64(pairs.place[arm]) == j:
         if odds >= pairs.best[arm] or pairs.sure[arm] != 0.0:
             pairs.best[arm] = odds
         else:
