@@ -35,8 +35,8 @@ class Memory(NamedTuple):
     """What the runs work in.
 
     ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and
-    ``judged`` what it would answer now: the same between two batches. ``moved`` are the arms that were pulled since the batch was begun, and
-    ``waiting`` says whether an arm is one of them.
+    ``judged`` what it would answer now: the same between two batches. ``moved`` are the arms that were pulled since the batch was
+    begun, and ``waiting`` says whether an arm is one of them.
     """
 
     arms: Arms

@@ -3,10 +3,10 @@
 What is computed is what ``policies/pairs.py`` computes, number by number; arms are in slots as ``fronts`` reads them, eight in a
 vector, and what belongs to an arm i and one of the front, j, is at ``j * stride + i``.
 
-A pull changes the pairs of one arm. If it is one of the front, these are many, and most are of no interest: whether j dominates i is
-only looked at if it is the most likely of the front to do so, or could be, or if i is thought to be optimal. It could be if j is above
-i by at least ``bar`` deviations in every objective: what is most likely is kept above that bar, and if it falls below, all of the
-front is looked at again.
+A pull changes the pairs of one arm. If it is one of the front, these are many, and most are of no interest: whether j dominates i
+is only looked at if j is the most likely of the front to do so, or could be, or if i is thought to be optimal. It could be if it is
+above i by at least ``bar`` deviations in every objective: what is most likely is kept above that bar, and if it falls below, all of
+the front is looked at again. What is as good as certain is worth nothing, and nobody else is looked at until it is no longer.
 """
 
 from __future__ import annotations
@@ -49,17 +49,22 @@ PRIOR, OVERTAKEN, MOST = 30.0, 2.0, 8.0
 
 
 class Pairs(NamedTuple):
-    """Of each arm: its pulls with those that have been chosen, and their root; its means; its variances, as they are in the data
+    """What is known of arms and pairs.
+
+    Of each arm: its pulls with those that have been chosen, and their root; its means; its variances, as they are in the data
     (``ratios``), moderated (``noise``), of the mean (``variances``), and what one pull takes away from that (``falls``); how many
-    others dominate it (``dominators``); who most likely does (``place``), the odds of that (``best``), and the ``bar`` for others,
-    once more with its sign and squared (``test``); whether it is thought to be ``dominated``, and then what a pull of it is worth
-    (``own_value``), and of its dominator (``its_value``), as they are for the dominator ``valued``.
+    others dominate it (``dominators``); who most likely does (``place``), the odds of that (``best``), and the ``bar`` for
+    others, once more with its sign and squared (``test``); whether that is as good as certain (``sure``); whether it is thought
+    to be ``dominated``, and then what a pull of it is worth (``own_value``), and of its dominator (``its_value``), as they are
+    for the dominator ``valued``. Of each of the front, what pulls of it are worth for those it dominates (``sums``), unless that
+    is ``dirty``.
 
-    Of each pair: the odds that j dominates i, 0 if j is below the bar; what a pull of either takes away; and what that is worth if i
-    is optimal (``values``, ``other_values``), unless that is ``stale``.
+    Of each pair: the odds that j dominates i, 0 if j is below the bar; what a pull of either takes away; and what that is worth
+    if i is optimal (``values``, ``other_values``), unless that is ``stale``.
 
-    ``sizes`` are those of the front, of ``changed``, the arms that were looked at, and of ``rows``, those of which all of the front is to
-    be looked at; ``numbers`` are F, a bound on what F is worth in deviations, and of how many pairs one dominates the other.
+    ``sizes`` are those of the front, of ``changed``, the arms that were looked at, and of ``rows``, those of which all of the
+    front is to be looked at; ``numbers`` are F, a bound on what F is worth in deviations, of how many pairs one dominates the
+    other, and the square of deviations that are as good as certain.
     """
 
     stride: int
@@ -236,7 +241,7 @@ def _take(D, arm, arms, squares, pairs):
 
 @inlined
 def _far_squared(D):
-    """The square of a deviation so large that odds are as good as certain if all D objectives have it: ``D Phi(-u) < 1 / SURE``."""
+    """The square of deviations u that are as good as certain if all D objectives have them: ``D Phi(-u) < 1 / SURE``."""
     return 64.0 + 2.0 * math.log(2.0 * D)
 
 
@@ -419,7 +424,7 @@ def _note(arm, pairs):
 
 @inner
 def _look_at_changes(K, D, n_before, arm, pairs):
-    """Looks at all pairs of arms that have joined the front, and at those of arms that have left it; whether an arm has joined."""
+    """Looks at all pairs of arms that have joined the front, and at who was below those that left; whether an arm joined."""
     n, g, found = pairs.stride, 0, False
     for f in range(pairs.sizes[FRONT]):
         j = pairs.front[f]
@@ -545,7 +550,7 @@ def _write(at, sums, pairs):
 
 @inlined
 def _look_at_own(K, D, arm, joined, pairs):
-    """Whether those of the front dominate an arm, and, if it is one of them, whether it dominates those for which that matters."""
+    """Whether those of the front dominate an arm, and, if it is one of them, whether it dominates others, where that matters."""
     n, listed, first, zero = pairs.stride, pairs.listed, pairs.first, spread(0.0)
     n_rows = 0
     for f in range(pairs.sizes[FRONT]):
