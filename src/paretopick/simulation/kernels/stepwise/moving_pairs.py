@@ -4,9 +4,9 @@ What is computed is what ``policies/pairs.py`` computes, number by number; arms 
 vector, and what belongs to an arm i and one of the front, j, is at ``j * stride + i``.
 
 A pull changes the pairs of one arm. If it is one of the front, these are many, and most are of no interest: whether j dominates i
-is only looked at if j is the most likely of the front to do so, or could be, or if i is thought to be optimal. It could be if it is
-above i by at least ``bar`` deviations in every objective: what is most likely is kept above that bar, and if it falls below, all of
-the front is looked at again. What is as good as certain is worth nothing, and nobody else is looked at until it is no longer.
+is only looked at if j is the most likely of the front to do so, or could be, or if i is thought to be optimal. It could be if it
+is above i by at least ``bar`` deviations in every objective: what is most likely is kept above that bar, and if it falls below,
+all of the front is looked at again. What is as good as certain is worth nothing: nobody else is looked at until it is no longer.
 """
 
 from __future__ import annotations
