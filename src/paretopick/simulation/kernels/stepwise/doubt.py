@@ -10,15 +10,10 @@ from numpy.typing import NDArray
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
-from paretopick.simulation.kernels.stepwise.moving_pairs import (
-    Pairs,
-    answer_of,
-    begin_pairs,
-    change_arm,
-    make_pairs,
-    next_arm,
-)
+from paretopick.simulation.kernels.stepwise.moving_pairs import begin_pairs, change_arm
 from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, make_arms, pull_once, recall
+from paretopick.simulation.kernels.stepwise.pair_choices import answer_of, next_arm
+from paretopick.simulation.kernels.stepwise.pair_memory import Pairs, make_pairs
 from paretopick.simulation.kernels.vectors import float_memory, inlined, kernel
 
 
