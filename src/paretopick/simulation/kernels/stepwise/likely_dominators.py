@@ -1,8 +1,8 @@
 """Who most likely dominates each arm, and the bar that others have to be above to be looked at.
 
-It could be another than the one that is kept if that is above the arm by at least ``bar`` deviations in every objective: what is
-most likely is kept above that bar, and if it falls below, all of the front is looked at again (``ask_for_row``). What is as good as
-certain is worth nothing: nobody else is looked at until it is no longer.
+Another of the front could be the most likely if it is above the arm by at least ``bar`` deviations in every objective: who is
+most likely is kept above that bar, and if it falls below, all of the front is looked at again (``ask_for_row``). What is as good
+as certain is worth nothing: nobody else is looked at until it is no longer.
 """
 
 from __future__ import annotations

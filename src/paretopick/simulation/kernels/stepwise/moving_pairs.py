@@ -1,4 +1,9 @@
-"""The relations between pairs of arms that doubt goes by, in one run, kept while one arm after the other changes."""
+"""The relations between pairs of arms that doubt goes by, in one run, kept while one arm after the other changes.
+
+What is computed is what ``policies/pairs.py`` computes, number by number. A change of an arm is taken in three steps: what is
+known of it (``pair_data``), its pairs (``pair_relations``), and what they are worth (``pair_values``). The second notes the arms
+whose pairs it looked at, and the third goes through these; where it finds that more has to be looked at, both are done again.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from paretopick.simulation.kernels.stepwise.pair_data import (
     pool_variances,
     take,
 )
-from paretopick.simulation.kernels.stepwise.pair_memory import CHANGED, FAR_SQUARED, FRONT, NONE, ROWS, ask_for_row, note
+from paretopick.simulation.kernels.stepwise.pair_memory import FAR_SQUARED, FRONT, NONE, ask_for_row, note
 from paretopick.simulation.kernels.stepwise.pair_relations import look_at_column, look_at_own
 from paretopick.simulation.kernels.stepwise.pair_values import settle
 from paretopick.simulation.kernels.vectors import inlined, inner
@@ -77,7 +82,6 @@ def _look_at_all(K, D, moved, arms, squares, pairs):
 def change_arm(K, D, arm, told, arms, squares, pairs):
     """Takes new data of an arm; or, if nothing has been told, one more pull of which nothing is known yet."""
     moved = anew = False
-    pairs.sizes[CHANGED] = pairs.sizes[ROWS] = 0
     if told:
         moved = move(K, D, arm, arms, squares, pairs)
         anew = pool_variances(D, pairs)

@@ -37,9 +37,13 @@ class Pairs(NamedTuple):
     Of each pair: the odds that j dominates i, 0 if j is below the bar; what a pull of either takes away; and what that is worth
     if i is optimal (``values``, ``other_values``), unless that is ``stale``.
 
-    ``sizes`` are those of the front, of ``changed``, the arms that were looked at, and of ``rows``, those of which all of the
-    front is to be looked at; ``numbers`` are F, a bound on what F is worth in deviations, of how many pairs one dominates the
-    other, and the square of deviations that are as good as certain.
+    ``sizes`` are those of the front, of ``changed``, the arms that were looked at, each of them ``noted`` once, and of ``rows``,
+    those of which all of the front is to be looked at; ``numbers`` are F, a bound on what F is worth in deviations, of how many
+    pairs one dominates the other, and the square of deviations that are as good as certain.
+
+    What was before a change: the means of the arm, ``old``, and the front, ``before``. For work that is done eight at a time:
+    what it is done for, ``listed``, of which of two kinds that is, ``first``, and what was ``found``; the ``scores`` of all arms,
+    and those that the front gets in parts, ``lanes``.
     """
 
     stride: int
@@ -70,6 +74,7 @@ class Pairs(NamedTuple):
     front: NDArray[np.int64]
     before: NDArray[np.int64]
     changed: NDArray[np.int64]
+    noted: NDArray[np.bool_]
     rows: NDArray[np.int64]
     sizes: NDArray[np.int64]
     numbers: NDArray[np.float64]
@@ -114,8 +119,9 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         stale=np.zeros(n * n, np.bool_),
         front=np.zeros(n, np.int64),
         before=np.zeros(n, np.int64),
-        changed=np.zeros(4 * n, np.int64),
-        rows=np.zeros(4 * n, np.int64),
+        changed=np.zeros(n + 1, np.int64),
+        noted=np.zeros(n, np.bool_),
+        rows=np.zeros(n, np.int64),
         sizes=np.zeros(3, np.int64),
         numbers=np.zeros(4),
         scores=float_memory(n),
@@ -125,7 +131,7 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         listed=word_memory(n * n + n + WIDTH),
         first=float_memory(n * n + n + WIDTH),
         found=float_memory(n * n + n + WIDTH),
-        old=float_memory(2 * D + WIDTH),
+        old=np.zeros(D),
     )
 
 
@@ -137,14 +143,16 @@ def real_arms(K, v):
 
 @inlined
 def note(arm, pairs):
-    """Notes that an arm has been looked at."""
+    """Notes that an arm has been looked at, if that is not yet noted."""
     pairs.changed[pairs.sizes[CHANGED]] = arm
-    pairs.sizes[CHANGED] += 1
+    pairs.sizes[CHANGED] += not pairs.noted[arm]
+    pairs.noted[arm] = True
 
 
 @inlined
 def ask_for_row(arm, pairs):
+    """Lets all of the front be looked at for an arm of which only a part was; it then has no bar, so that this is asked once."""
     pairs.rows[pairs.sizes[ROWS]] = arm
     pairs.sizes[ROWS] += 1
     pairs.sure[arm] = 0.0
-    pairs.bar[arm] = NONE  # so that it is asked for once
+    pairs.bar[arm] = NONE

@@ -1,8 +1,8 @@
 """Looking at pairs: whether arms of the front dominate others, and what pulls of both take away of the variance between them.
 
-What is computed is what ``policies/pairs.py`` computes, number by number. A pull changes the pairs of one arm. If it is one of the
-front, these are many, and most are of no interest: whether j dominates i is only looked at if j is the most likely of the front to
-do so, or could be (see ``likely_dominators``), or if i is thought to be optimal.
+A pull changes the pairs of one arm. If it is one of the front, these are many, and most are of no interest: whether j dominates i
+is only looked at if j is the most likely of the front to do so, or could be (see ``likely_dominators``), or if i is thought to be
+optimal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def look_at_column(K, D, j, pairs):
     """Whether arm j dominates the others."""
     n = pairs.stride
     for v in range(0, n, WIDTH):
-        sums = (spread(1.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0))
+        sums = _no_objectives()
         for d in range(0, D * n, n):
             sums = _with_objective(
                 sums,
@@ -63,7 +63,7 @@ def look_at_row(D, i, pairs):
         for lane in range(WIDTH):
             listed[lane] = pairs.front[min(f + lane, size - 1)]
         j = load(listed, 0)
-        sums = (spread(1.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0))
+        sums = _no_objectives()
         for d in range(0, D * n, n):
             there = j + spread(uint64(d))
             sums = _with_objective(
@@ -100,19 +100,19 @@ def look_at_own(K, D, arm, joined, pairs):
         listed[k], first[k] = listed[0], first[0]
     for start in range(0, size, WIDTH):
         other, is_first = load(listed, start), load(first, start) > zero
-        dominates, not_so, weights, mine, theirs = spread(1.0), zero, zero, zero, zero
+        sums = _no_objectives()
         for d in range(0, D * n, n):
             there = other + spread(uint64(d))
             difference = spread(pairs.means[d + arm]) - gather(pairs.means, there)
-            difference = choose(is_first, zero - difference, difference)
-            variance = gather(pairs.variances, there) + spread(pairs.variances[d + arm])
-            likely, unlikely, weight, precision = sign_of(difference, variance)
-            weighted = weight * precision
-            not_so = not_so + dominates * unlikely
-            dominates = dominates * likely
-            weights = weights + weight
-            mine = mine + weighted * spread(pairs.falls[d + arm])
-            theirs = theirs + weighted * gather(pairs.falls, there)
+            sums = _with_objective(
+                sums,
+                choose(is_first, zero - difference, difference),
+                spread(pairs.variances[d + arm]),
+                gather(pairs.variances, there),
+                spread(pairs.falls[d + arm]),
+                gather(pairs.falls, there),
+            )
+        dominates, not_so, weights, mine, theirs = sums
         stride, own = spread(uint64(n)), spread(uint64(arm))
         at = choose(is_first, other * stride + own, own * stride + other)
         share, rest = choose(is_first, mine, theirs), choose(is_first, theirs, mine)
@@ -158,8 +158,18 @@ def _list_interesting(K, D, j, size, pairs):
 
 
 @inlined
+def _no_objectives():
+    """The sums of a pair to begin with."""
+    return spread(1.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+
+
+@inlined
 def _with_objective(sums, difference, first, second, first_fall, second_fall):
-    """The sums of a pair with one more objective."""
+    """The sums of a pair with one more objective.
+
+    They are the chance that one dominates the other, the chance that it does not, the weights of all objectives, and, weighted
+    with these, what a pull of either takes away.
+    """
     dominates, not_so, weights, share, other = sums
     likely, unlikely, weight, precision = sign_of(difference, first + second)
     weighted = weight * precision

@@ -63,6 +63,7 @@ def _list_dominated(pairs):
     size, factor = 0, pairs.numbers[F]
     for c in range(pairs.sizes[CHANGED]):
         i = pairs.changed[c]
+        pairs.noted[i] = False
         if pairs.dominators[i] > 0.0 and pairs.best[i] * factor > 1.0:
             pairs.dominated[i] = 1.0
             if pairs.valued[i] != np.int64(pairs.place[i]):
