@@ -11,8 +11,8 @@ import numpy as np
 from numba import uint64
 
 from paretopick.simulation.kernels.stepwise.likely_dominators import find_best, forget_bar, look_for_better
+from paretopick.simulation.kernels.stepwise.normal_functions import sign_of
 from paretopick.simulation.kernels.stepwise.pair_memory import FAR_SQUARED, FRONT, NONE, note, real_arms
-from paretopick.simulation.kernels.stepwise.shared import sign_of
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,

@@ -6,9 +6,9 @@ import numpy as np
 from numba import uint64
 
 from paretopick.simulation.kernels.stepwise.likely_dominators import set_bar
+from paretopick.simulation.kernels.stepwise.normal_functions import clipped, deviation_of, value_of
 from paretopick.simulation.kernels.stepwise.pair_memory import CHANGED, FRONT, NONE, ROWS, F, ask_for_row, real_arms
 from paretopick.simulation.kernels.stepwise.pair_relations import look_at_row
-from paretopick.simulation.kernels.stepwise.shared import clipped, deviation_of, value_of
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
