@@ -167,6 +167,7 @@ def test_doubt_pulls_every_arm_as_often_as_the_policy_does():
         assert_doubt_pulls_alike(task, doubt.make_memory(bandit_arrays(task)))
 
 
+@pytest.mark.slow
 def test_when_many_arms_join_the_front_at_once_doubt_notes_no_more_than_it_has_memory_for():
     """Arm 0, known by one lucky pull, falls; ten take its place, each more likely than the one before to dominate the others."""
     line = np.linspace(0.0, 0.02, 10)
