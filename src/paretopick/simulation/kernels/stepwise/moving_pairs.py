@@ -112,7 +112,7 @@ def _look_again(K, D, arm, moved, pairs):
 
 @inner
 def _look_at_changes(K, D, n_before, arm, pairs):
-    """Looks at all pairs of arms that have joined the front, and at who was below those that left; whether an arm joined."""
+    """Looks at all pairs of arms that have joined the front, and at who was below those that left; whether ``arm`` joined."""
     n, g, found = pairs.stride, 0, False
     for f in range(pairs.sizes[FRONT]):
         j = pairs.front[f]
