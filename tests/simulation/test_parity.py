@@ -11,6 +11,7 @@ from paretopick.simulation.compiled import (
     MOST_ARMS_OF_APE_FB,
     MOST_COMPARISONS,
     bandit_arrays,
+    known_arrays,
     schedule_arrays,
     seed_key,
 )
@@ -20,9 +21,12 @@ from paretopick.simulation.kernels.draws.counters import Runs
 from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs
 from paretopick.simulation.kernels.ege import kernel as ege
 from paretopick.simulation.kernels.outcomes import Outcome
+from paretopick.simulation.kernels.stepwise import doubt
 from paretopick.simulation.kernels.vectors import kernel
+from paretopick.simulation.known import check_known
 from paretopick.simulation.scores import unpacked
-from support.same_draws import followed
+from paretopick.simulation.tasks import Task
+from support.same_draws import Draws, follow, followed
 
 NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
 QUICK = ("std", "bernoulli of few values", "none")
@@ -138,6 +142,50 @@ def test_eight_runs_of_single_pulls_equal_one_run_after_the_other(case, noise, m
         bandit = random_bandit(rng, noise, n_arms=K)
         spec = spec_of(case, bandit)
         made_both_ways(bandit, spec, smallest_budget(bandit, spec) + int(rng.choice([0, 1, 40 * K, 200 * K])), 11, monkeypatch)
+
+
+def assert_doubt_pulls_alike(task: Task, memory: doubt.Memory) -> None:
+    """Run 3 of the kernel and of the policy: their answers, and how often each of them pulled every arm."""
+    (budget,) = task.budgets
+    player = follow(task, budget, Draws(task, budget, 7), 3)
+    rule = doubt.Rule(player.batch, player.initial, np.array([budget]), known_arrays(task))
+    answers = np.zeros((1, 1, 1 + task.bandit.n_arms // 64), np.uint64)
+    doubt.run_doubt(bandit_arrays(task), rule, Runs(seed_key((7,)), 3, 4), memory, answers)
+    assert memory.arms.counts.tolist() == player.counts.tolist(), task
+    assert np.flatnonzero(unpacked(answers[:, 0], task.bandit.n_arms)[0]).tolist() == player.recommend().tolist(), task
+
+
+@pytest.mark.slow
+def test_doubt_pulls_every_arm_as_often_as_the_policy_does():
+    """One other choice, and all that follow would differ, though the answers may still be the same."""
+    rng = np.random.default_rng(0)
+    for i in range(25):
+        bandit = random_bandit(rng, NOISES[i % len(NOISES)], max_arms=60)
+        options = {"batch": (1, 3, 20)[i % 3], "initial": int(rng.integers(1, 4))}
+        budget = options["initial"] * bandit.n_arms + int(rng.integers(100, 350))
+        task = make_task(bandit, ("doubt", options), budgets=budget)
+        assert_doubt_pulls_alike(task, doubt.make_memory(bandit_arrays(task)))
+
+
+@pytest.mark.slow
+def test_when_many_arms_join_the_front_at_once_doubt_notes_no_more_than_it_has_memory_for():
+    """Arm 0, known by one lucky pull, falls; ten take its place, each more likely than the one before to dominate the others."""
+    line = np.linspace(0.0, 0.02, 10)
+    low = -1.0 + 0.01 * np.random.default_rng(0).normal(size=(50, 2))
+    means = np.concatenate([[[-1.0, -1.0]], np.column_stack([line, line[::-1]]), low])
+    counts = np.array([1, *range(3, 23, 2), *[3] * 50])
+    seen = np.concatenate([[[0.05, 0.05]], means[1:]])
+    bandit = pp.Bandit(means, pp.Gaussian(std=0.0))
+    known = check_known((counts, counts[:, None] * seen, np.ones((61, 2)) * (counts - 1)[:, None]), bandit)
+    task = make_task(bandit, ("doubt", {"batch": 1, "initial": 1}), budgets=int(counts.sum()) + 30, known=known)
+    memory = doubt.make_memory(bandit_arrays(task))
+    sizes = {"changed": memory.pairs.changed.size, "rows": memory.pairs.rows.size}
+    rooms = {name: np.full(size + 2000, -1) for name, size in sizes.items()}
+    pairs = memory.pairs._replace(**{name: room[: sizes[name]] for name, room in rooms.items()})
+    assert_doubt_pulls_alike(task, memory._replace(pairs=pairs))
+    assert rooms["changed"].max() > 0
+    for name, room in rooms.items():
+        assert (room[sizes[name] :] == -1).all(), name
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from paretopick._arrays import FloatArray, IntArray
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.errors import InvalidInput
+from paretopick.policies.anytime import Anytime
 from paretopick.policies.ape import APEFB, AdaptiveAPEFB, PublishedAdaptiveAPEFB
 from paretopick.policies.apt import APT
 from paretopick.policies.base import Policy
@@ -186,49 +188,40 @@ def _ape(task: Task) -> Sweep:
 
 
 def _apt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels.draws.counters import Runs
     from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs
 
-    one_run, eight_runs = (apt.make_memory, apt.run_apt), (apt_eight_runs.make_memory, apt_eight_runs.run_apt_eight)
-    make_memory, run = eight_runs if grain(task) > 1 else one_run
-    bandit = bandit_arrays(task)
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
+    make_rule = partial(apt.Rule, gamma=player.gamma)
+    if grain(task) > 1:
+        return _anytime(task, make_rule, apt_eight_runs.make_memory, apt_eight_runs.run_apt_eight)
+    return _anytime(task, make_rule, apt.make_memory, apt.run_apt)
+
+
+def _doubt(task: Task) -> Sweep:
+    from paretopick.simulation.kernels.stepwise import doubt
+
+    return _anytime(task, doubt.Rule, doubt.make_memory, doubt.run_doubt)
+
+
+def _anytime(task: Task, make_rule: Callable[..., Any], make_memory: Callable[[BanditArrays], Any], run: Any) -> Sweep:
+    """Runs of an anytime policy, which are made once and read off at every budget."""
+    from paretopick.simulation.kernels.draws.counters import Runs
+
+    bandit = bandit_arrays(task)
+    player = task.player(task.budgets[0])
+    assert isinstance(player, Anytime)
     order = np.argsort(task.budgets)
     budgets = np.array(task.budgets, dtype=np.int64)[order]
     known = known_arrays(task)
-    rule = apt.Rule(min(player.batch, max(task.budgets)), player.gamma, player.initial, budgets, known)
-    rounds = 1 - (np.maximum(known.counts, rule.initial).sum() - budgets) // rule.batch
+    batch = min(player.batch, max(task.budgets))
+    rule = make_rule(batch=batch, initial=player.initial, budgets=budgets, known=known)
+    rounds = 1 - (np.maximum(known.counts, player.initial).sum() - budgets) // batch
 
     def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
         n = last - first
         answers = np.zeros((n, len(budgets), -(-bandit.n_arms // 64)), dtype=np.uint64)
         run(_from_run(bandit, first), rule, Runs(seed, first, last), make_memory(bandit), answers)
-        results: list[Any] = [None] * len(budgets)
-        for place, at in enumerate(order):
-            results[at] = (answers[:, place], np.full(n, budgets[place]), np.full(n, rounds[place]))
-        return results
-
-    return sweep
-
-
-def _doubt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels.draws.counters import Runs
-    from paretopick.simulation.kernels.stepwise import doubt
-
-    bandit = bandit_arrays(task)
-    player = task.player(task.budgets[0])
-    assert isinstance(player, Doubt)
-    order = np.argsort(task.budgets)
-    budgets = np.array(task.budgets, dtype=np.int64)[order]
-    known = known_arrays(task)
-    rule = doubt.Rule(min(player.batch, max(task.budgets)), player.initial, budgets, known)
-    rounds = 1 - (np.maximum(known.counts, rule.initial).sum() - budgets) // rule.batch
-
-    def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
-        n = last - first
-        answers = np.zeros((n, len(budgets), -(-bandit.n_arms // 64)), dtype=np.uint64)
-        doubt.run_doubt(_from_run(bandit, first), rule, Runs(seed, first, last), doubt.make_memory(bandit), answers)
         results: list[Any] = [None] * len(budgets)
         for place, at in enumerate(order):
             results[at] = (answers[:, place], np.full(n, budgets[place]), np.full(n, rounds[place]))

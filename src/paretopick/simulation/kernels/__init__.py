@@ -11,7 +11,8 @@
                      ``decisions`` about who leaves, and ``leaving``; ``kernel``, which
                      chooses between them
 ``stepwise``         policies that pull one arm at a time: what they share in ``one_run``,
-                     ``eight_runs`` and ``moving_gaps``; their kernels
+                     ``eight_runs`` and ``moving_gaps``; what doubt goes by in
+                     ``moving_pairs`` and the modules that it names; their kernels
 ===================  ===================================================================
 
 Functions marked ``@kernel`` are called from Python and cached on disk. To see whether the cache is still good Numba looks at the

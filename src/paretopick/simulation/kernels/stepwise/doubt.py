@@ -10,15 +10,10 @@ from numpy.typing import NDArray
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
-from paretopick.simulation.kernels.stepwise.moving_pairs import (
-    Pairs,
-    answer_of,
-    begin_pairs,
-    change_arm,
-    make_pairs,
-    next_arm,
-)
+from paretopick.simulation.kernels.stepwise.moving_pairs import begin_pairs, change_arm
 from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, make_arms, pull_once, recall
+from paretopick.simulation.kernels.stepwise.pair_choices import answer_of, next_arm
+from paretopick.simulation.kernels.stepwise.pair_memory import Pairs, make_pairs
 from paretopick.simulation.kernels.vectors import float_memory, inlined, kernel
 
 
@@ -34,13 +29,14 @@ class Rule(NamedTuple):
 class Memory(NamedTuple):
     """What the runs work in.
 
-    ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and
-    ``judged`` what it would answer now: the same between two batches. ``moved`` are the arms that were pulled since the batch was
-    begun, and ``waiting`` says whether an arm is one of them.
+    ``squares`` are sums of squared deviations, in the order of ``arms.sums``; ``before`` are the sums of an arm before its last
+    pull. ``pairs`` are what the policy goes by, and ``judged`` what it would answer now: the same between two batches. ``moved``
+    are the arms that were pulled since the batch was begun, and ``waiting`` says whether an arm is one of them.
     """
 
     arms: Arms
     squares: NDArray[np.float64]
+    before: NDArray[np.float64]
     pairs: Pairs
     judged: Pairs
     moved: NDArray[np.int64]
@@ -52,7 +48,7 @@ def make_memory(bandit: BanditArrays) -> Memory:
     K, D = bandit.n_arms, bandit.n_objectives
     arms = make_arms(bandit, np.inf)
     pairs, judged = make_pairs(K, D), make_pairs(K, D)
-    return Memory(arms, float_memory(K * D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_))
+    return Memory(arms, float_memory(K * D), np.zeros(D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_))
 
 
 @kernel
@@ -99,7 +95,7 @@ def _pull(bandit, key, arm, memory):
     """Pulls an arm once: its sums, mean and squares."""
     arms, D = memory.arms, bandit.n_objectives
     n = arms.counts[arm]
-    before = memory.pairs.old
+    before = memory.before
     for d in range(D):
         before[d] = arms.sums[arm * D + d]
     pull_once(bandit, key, arm, arms)

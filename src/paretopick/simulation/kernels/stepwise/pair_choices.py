@@ -1,0 +1,128 @@
+"""What follows from the pairs: the arm to pull next, and the answer."""
+
+from __future__ import annotations
+
+import math
+
+from numba import uint64
+
+from paretopick._normals import SMALLEST
+from paretopick.simulation.kernels.outcomes import include
+from paretopick.simulation.kernels.stepwise.pair_memory import FRONT, real_arms
+from paretopick.simulation.kernels.vectors import (
+    WIDTH,
+    bits,
+    choose,
+    inlined,
+    inner,
+    larger,
+    largest,
+    load,
+    lowest_bit,
+    spread,
+    store,
+    total,
+)
+
+OVERTAKEN, MOST = 2.0, 8.0
+"""As in the policy."""
+
+
+# The choice.
+
+
+@inlined
+def next_arm(K, pairs):
+    """The arm with the largest score, or the least pulled if there is nothing to be learnt."""
+    n, scores, zero = pairs.stride, pairs.scores, spread(0.0)
+    some, rest = zero, zero
+    for v in range(0, n, WIDTH):
+        root, out = load(pairs.roots, v), load(pairs.dominated, v) > zero
+        some, rest = some + choose(out, zero, root), rest + choose(out, root, zero)
+    some_sum, rest_sum = total(some), total(rest)
+    little = 0.02 * (some_sum + rest_sum)
+    weight = math.sqrt((some_sum + little) / (rest_sum + little))
+    _score_optimal(K, weight, pairs)
+    best = spread(-1.0)
+    for v in range(0, n, WIDTH):
+        out = load(pairs.dominated, v) > zero
+        score = choose(out, spread(weight) * load(pairs.own_value, v), load(scores, v))
+        store(scores, v, score)
+        best = larger(score, best)
+    highest = largest(best)
+    arm = 0
+    if highest > 0.0:
+        while scores[arm] != highest:
+            arm += 1
+        return arm
+    for i in range(1, K):
+        if pairs.counts[i] < pairs.counts[arm]:
+            arm = i
+    return arm
+
+
+@inlined
+def _score_optimal(K, weight, pairs):
+    """The scores of the arms that are thought to be optimal."""
+    n, size, lanes, zero = pairs.stride, pairs.sizes[FRONT], pairs.lanes, spread(0.0)
+    lanes[: size * WIDTH] = 0.0
+    for v in range(0, n, WIDTH):
+        optimal = bits(load(pairs.dominated, v) == zero) & real_arms(K, v)
+        while optimal != 0:
+            lane = lowest_bit(optimal)
+            optimal &= optimal - 1
+            own = 0.0
+            for f in range(size):
+                at = pairs.front[f] * n + v + lane
+                own += pairs.values[at]
+                lanes[f * WIDTH + lane] += pairs.other_values[at]
+            pairs.scores[v + lane] = own / weight
+    for f in range(size):
+        j = pairs.front[f]
+        if pairs.dirty[j]:
+            pairs.dirty[j] = False
+            parts = zero
+            for v in range(0, n, WIDTH):
+                parts = parts + choose(load(pairs.place, v) == spread(uint64(j)), load(pairs.its_value, v), zero)
+            pairs.sums[j] = total(parts)
+        pairs.scores[j] += total(load(lanes, f * WIDTH)) / weight + pairs.sums[j] * weight
+
+
+# The answer.
+
+
+@inner
+def answer_of(K, D, pairs, answer):
+    """Writes down the arms that are not dominated, without those of the front that another of it has overtaken."""
+    n, size, factor = pairs.stride, pairs.sizes[FRONT], _factor_of_front(D, pairs)
+    for i in range(K):
+        if pairs.dominated[i] == 0.0:
+            overtaken = False
+            if factor > 0.0 and pairs.dominators[i] == 0.0:
+                for f in range(size):
+                    j = pairs.front[f]
+                    above, below = _chance(pairs.odds[j * n + i]), _chance(pairs.odds[i * n + j])
+                    neither = max(1.0 - above - below, SMALLEST)
+                    overtaken = overtaken or above * factor / (below * factor + neither) > OVERTAKEN
+            if not overtaken:
+                include(i, answer)
+
+
+@inlined
+def _factor_of_front(D, pairs):
+    """How much more often than by toss-ups arms of the front dominate each other; 0 if they cannot."""
+    n, size = pairs.stride, pairs.sizes[FRONT]
+    if size < 2 or D < 2:
+        return 0.0
+    above = 0.0
+    for f in range(size):
+        for g in range(size):
+            above += _chance(pairs.odds[pairs.front[g] * n + pairs.front[f]])
+    flat = 0.5 ** min(D, 60)
+    share = min(0.49, (above + flat) / (size * (size - 1.0) + 1.0))
+    return min(MOST, max(1.0, (share / (1.0 - 2.0 * share)) / (flat / (1.0 - 2.0 * flat))))
+
+
+@inlined
+def _chance(odds):
+    return odds / (1.0 + odds)

@@ -1,0 +1,194 @@
+"""Looking at pairs: whether arms of the front dominate others, and what pulls of both take away of the variance between them.
+
+A pull changes the pairs of one arm. If it is one of the front, these are many, and most are of no interest: whether j dominates i
+is only looked at if j is the most likely of the front to do so, or could be (see ``likely_dominators``), or if i is thought to be
+optimal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+
+from paretopick.simulation.kernels.stepwise.likely_dominators import find_best, forget_bar, look_for_better
+from paretopick.simulation.kernels.stepwise.normal_functions import sign_of
+from paretopick.simulation.kernels.stepwise.pair_memory import FAR_SQUARED, FRONT, NONE, note, real_arms
+from paretopick.simulation.kernels.vectors import (
+    WIDTH,
+    bits,
+    choose,
+    gather,
+    inlined,
+    inner,
+    load,
+    lowest_bit,
+    scatter,
+    spread,
+    store,
+)
+
+
+@inlined
+def look_at_column(K, D, j, pairs):
+    """Whether arm j dominates the others."""
+    n = pairs.stride
+    for v in range(0, n, WIDTH):
+        sums = _no_objectives()
+        for d in range(0, D * n, n):
+            sums = _with_objective(
+                sums,
+                spread(pairs.means[d + j]) - load(pairs.means, d + v),
+                load(pairs.variances, d + v),
+                spread(pairs.variances[d + j]),
+                load(pairs.falls, d + v),
+                spread(pairs.falls[d + j]),
+            )
+        dominates, not_so, weights, share, other = sums
+        at = j * n + v
+        store(pairs.odds, at, dominates / not_so)
+        store(pairs.shares, at, share / weights)
+        store(pairs.others, at, other / weights)
+    pairs.stale[j * n : j * n + n] = True
+    for i in range(K):
+        if pairs.valued[i] == j:
+            pairs.valued[i] = -1
+    _not_itself(j, pairs)
+
+
+@inner
+def look_at_row(D, i, pairs):
+    """Whether those of the front dominate arm i."""
+    n, size, listed = pairs.stride, pairs.sizes[FRONT], pairs.listed
+    for f in range(0, size, WIDTH):
+        for lane in range(WIDTH):
+            listed[lane] = pairs.front[min(f + lane, size - 1)]
+        j = load(listed, 0)
+        sums = _no_objectives()
+        for d in range(0, D * n, n):
+            there = j + spread(uint64(d))
+            sums = _with_objective(
+                sums,
+                gather(pairs.means, there) - spread(pairs.means[d + i]),
+                spread(pairs.variances[d + i]),
+                gather(pairs.variances, there),
+                spread(pairs.falls[d + i]),
+                gather(pairs.falls, there),
+            )
+        _write(j * spread(uint64(n)) + spread(uint64(i)), sums, pairs)
+        for lane in range(min(WIDTH, size - f)):
+            pairs.stale[listed[lane] * uint64(n) + uint64(i)] = True
+    if pairs.dominators[i] == 0.0:
+        _not_itself(i, pairs)
+    pairs.valued[i] = -1
+    forget_bar(i, pairs)
+    find_best(i, pairs)
+    note(i, pairs)
+
+
+@inlined
+def look_at_own(K, D, arm, joined, pairs):
+    """Whether those of the front dominate an arm, and, if it is one of them, whether it dominates others, where that matters."""
+    n, listed, first, zero = pairs.stride, pairs.listed, pairs.first, spread(0.0)
+    n_rows = 0
+    for f in range(pairs.sizes[FRONT]):
+        listed[n_rows], first[n_rows] = pairs.front[f], 1.0
+        n_rows += pairs.front[f] != arm
+    size = n_rows
+    if pairs.dominators[arm] == 0.0 and not joined:
+        size = _list_interesting(K, D, arm, size, pairs)
+    for k in range(size, size + WIDTH):
+        listed[k], first[k] = listed[0], first[0]
+    for start in range(0, size, WIDTH):
+        other, is_first = load(listed, start), load(first, start) > zero
+        sums = _no_objectives()
+        for d in range(0, D * n, n):
+            there = other + spread(uint64(d))
+            difference = spread(pairs.means[d + arm]) - gather(pairs.means, there)
+            sums = _with_objective(
+                sums,
+                choose(is_first, zero - difference, difference),
+                spread(pairs.variances[d + arm]),
+                gather(pairs.variances, there),
+                spread(pairs.falls[d + arm]),
+                gather(pairs.falls, there),
+            )
+        dominates, not_so, weights, mine, theirs = sums
+        stride, own = spread(uint64(n)), spread(uint64(arm))
+        at = choose(is_first, other * stride + own, own * stride + other)
+        share, rest = choose(is_first, mine, theirs), choose(is_first, theirs, mine)
+        _write(at, (dominates, not_so, weights, share, rest), pairs)
+    for k in range(n_rows):
+        pairs.stale[np.int64(listed[k]) * n + arm] = True
+    for k in range(n_rows, size):
+        look_for_better(np.int64(listed[k]), arm, pairs)
+    pairs.valued[arm] = -1
+    forget_bar(arm, pairs)
+    find_best(arm, pairs)
+    note(arm, pairs)
+
+
+@inlined
+def _list_interesting(K, D, j, size, pairs):
+    """Lists the arms for which it matters whether arm j dominates them."""
+    n, listed, first = pairs.stride, pairs.listed, pairs.first
+    zero, itself, far = spread(0.0), spread(uint64(j)), spread(pairs.numbers[FAR_SQUARED])
+    for v in range(0, n, WIDTH):
+        test = load(pairs.test, v)
+        above, beyond = zero <= zero, zero <= zero
+        for d in range(0, D * n, n):
+            difference = spread(pairs.means[d + j]) - load(pairs.means, d + v)
+            variance = load(pairs.variances, d + v) + spread(pairs.variances[d + j])
+            square = difference * choose(difference < zero, zero - difference, difference)
+            above = above & (square >= test * variance)
+            beyond = beyond & (square >= far * variance)
+        sure, most_likely = load(pairs.sure, v) > zero, load(pairs.place, v) == itself
+        known = load(pairs.dominated, v) == zero
+        above = above | (test == spread(NONE))
+        wanted = known | (most_likely & ~(sure & beyond)) | (above & ~most_likely & ~sure)
+        at = j * n + v
+        store(pairs.odds, at, choose(wanted | most_likely, load(pairs.odds, at), zero))
+        which = bits(wanted) & real_arms(K, v)
+        if v <= j < v + WIDTH:
+            which &= ~(1 << (j - v))
+        while which != 0:
+            listed[size], first[size] = v + lowest_bit(which), 0.0
+            which &= which - 1
+            size += 1
+    return size
+
+
+@inlined
+def _no_objectives():
+    """The sums of a pair to begin with."""
+    return spread(1.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+
+
+@inlined
+def _with_objective(sums, difference, first, second, first_fall, second_fall):
+    """The sums of a pair with one more objective.
+
+    They are the chance that one dominates the other, the chance that it does not, the weights of all objectives, and, weighted
+    with these, what a pull of either takes away.
+    """
+    dominates, not_so, weights, share, other = sums
+    likely, unlikely, weight, precision = sign_of(difference, first + second)
+    weighted = weight * precision
+    not_so = not_so + dominates * unlikely
+    dominates = dominates * likely
+    return dominates, not_so, weights + weight, share + weighted * first_fall, other + weighted * second_fall
+
+
+@inlined
+def _write(at, sums, pairs):
+    """Keeps what was found about eight pairs."""
+    dominates, not_so, weights, share, other = sums
+    scatter(pairs.odds, at, dominates / not_so)
+    scatter(pairs.shares, at, share / weights)
+    scatter(pairs.others, at, other / weights)
+
+
+@inlined
+def _not_itself(j, pairs):
+    """An arm does not dominate itself."""
+    at = j * pairs.stride + j
+    pairs.odds[at] = pairs.shares[at] = pairs.others[at] = 0.0
