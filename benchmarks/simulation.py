@@ -97,7 +97,8 @@ def bench_ege(table: Table) -> None:
 
 def bench_sequential(table: Table) -> None:
     table.begin(
-        "APE-FB, apt and doubt, one thread", "instance", "policy", "budget", "ms per run", "ns per pull", "ratio to ape-fb", "reference"
+        "APE-FB, apt and doubt, one thread",
+        *("instance", "policy", "budget", "ms per run", "ns per pull", "ratio to ape-fb", "reference"),
     )
     for bandit in instances():
         if bandit.name not in ("cov-boost", "snw-paper", "unique-dominator", "equal-gaps"):

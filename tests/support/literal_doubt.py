@@ -2,8 +2,8 @@
 
 Written from the description of the policy alone; nothing here comes from the package. Probabilities are kept as logarithms, so
 that none is lost to rounding. Some roundings belong to the definition, and keep the choice a function of the data: the pooled
-variances and the factor F are powers of the square root of 2, deviations beyond 9 count as 9, what has odds beyond 1e15 is worth nothing, and
-variances below 1e-300 count as none.
+variances and the factor F are powers of the square root of 2, deviations beyond 9 count as 9, what has odds beyond 1e15 is worth
+nothing, and variances below 1e-300 count as none.
 """
 
 from __future__ import annotations
