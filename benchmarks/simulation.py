@@ -97,13 +97,14 @@ def bench_ege(table: Table) -> None:
 
 def bench_sequential(table: Table) -> None:
     table.begin(
-        "APE-FB and apt, one thread", "instance", "policy", "budget", "ms per run", "ns per pull", "ratio to ape-fb", "reference"
+        "APE-FB, apt and doubt, one thread",
+        *("instance", "policy", "budget", "ms per run", "ns per pull", "ratio to ape-fb", "reference"),
     )
     for bandit in instances():
         if bandit.name not in ("cov-boost", "snw-paper", "unique-dominator", "equal-gaps"):
             continue
         oracle = 0.0
-        for spec in ("ape-fb", "ape-fb-adapt", ("ape-fb-adapt", {"as_published": True}), "apt", ("apt", {"batch": 20})):
+        for spec in ("ape-fb", "ape-fb-adapt", ("ape-fb-adapt", {"as_published": True}), "apt", ("apt", {"batch": 20}), "doubt"):
             ours = per_run(bandit, spec, bandit.budget)
             oracle = oracle or ours
             ratio = f"{reference_per_run(bandit, spec, bandit.budget) / ours:,.0f} x" if bandit.n_arms <= 30 else ""

@@ -2,8 +2,8 @@
 
 Written from the description of the policy alone; nothing here comes from the package. Probabilities are kept as logarithms, so
 that none is lost to rounding. Some roundings belong to the definition, and keep the choice a function of the data: the pooled
-variances and the factor F are powers of the square root of 2, deviations beyond 9 count as 9 and odds beyond 1e18 as 1e18, and
-variances below 1e-300 count as none.
+variances and the factor F are powers of the square root of 2, deviations beyond 9 count as 9, what has odds beyond 1e15 is worth
+nothing, and variances below 1e-300 count as none.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Step:
 
     @property
     def close(self) -> bool:
-        """Whether two arms are nearly equally worth a pull."""
+        """Whether two arms are nearly equally worth a pull; if none is worth any, the least pulled one is chosen."""
         first, second = sorted([*self.scores, -math.inf], reverse=True)[:2]
-        return self.tied or second >= first * (1 - HAIR)
+        return self.tied or second >= first * (1 - HAIR) > 0
 
 
 def step(told: Sequence[int], means: Rows, squares: Rows, counts: Sequence[int] | None = None) -> Step:
@@ -169,7 +169,8 @@ def log_phi(u: float) -> float:
 
 def value(log_odds: float, share_i: float, share_j: float) -> float:
     """g, the slope of 2 OwenT(z, 1 / sqrt(x)) up to a constant factor, where z is the deviation of the odds, or 0."""
-    log_odds = min(log_odds, math.log(1e18))
+    if log_odds >= math.log(1e15):
+        return 0.0
     z = -float(special.ndtri_exp(-math.log1p(math.exp(log_odds)))) if log_odds > 0 else 0.0
     x = max(z * z / 2, share_i, share_j)
     if x == 0:  # nothing to be learnt: both shares, which multiply this, are 0
