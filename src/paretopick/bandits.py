@@ -84,7 +84,10 @@ class Gaussian:
         if self.std is not None:
             std = _finite(self.std, "std")
             if std.ndim > 1 or std.size == 0 or not (std >= 0).all():
-                raise InvalidInput(f"std={short(self.std)} is not one standard deviation, or one per objective, none negative.")
+                raise InvalidInput(
+                    f"std={short(self.std)} is not one standard deviation, or one per objective, none negative; "
+                    "arms with noise of their own take cov=, (n_arms, n_objectives, n_objectives)."
+                )
             object.__setattr__(self, "std", float(std) if std.ndim == 0 else frozen(std))
             object.__setattr__(self, "root", std)
         else:

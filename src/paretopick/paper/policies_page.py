@@ -14,7 +14,7 @@ OURS = "doubt"
 """The policy that the others are held against besides EGE-SR."""
 
 ADVICE = {
-    "doubt": ("nothing below says so: it measures where one more measurement removes most doubt about the answer", "nothing"),
+    "doubt": ("you want the fewest wrong answers; it measures where one more measurement removes most doubt", "nothing"),
     "ege-sr": (
         "you need the bound that the paper proves, or rounds that are known beforehand; one option leaves after each",
         "budget",
@@ -25,7 +25,7 @@ ADVICE = {
     ),
     "ege-gg": ("the same with a number of rounds that you choose; as printed it spends about half of the budget", "budget"),
     "uniform": ("every option is to be measured equally often, whatever comes out", "budget"),
-    "apt": ("you want an anytime rule that fits on one line, and all options are equally noisy", "nothing"),
+    "apt": ("you want a rule that is easily explained, like `doubt` without a plan, and options are equally noisy", "nothing"),
     "ape-fb": (
         "you do research: confidence bounds on every pair, with a complexity that only simulations know",
         "budget, complexity",
@@ -34,8 +34,11 @@ ADVICE = {
 }
 """For whom each policy is, and what it must be told beforehand."""
 
-TAKE_OURS = """**Take `doubt`** unless a line of the table describes you better. It is anytime: it needs neither the budget
-nor the noise nor how hard the problem is, can be stopped at any moment, and knows that options may be noisy in different ways.
+TAKE_OURS = """**Take `doubt`** unless a line of the table describes you better. It is anytime: it needs neither the budget nor
+the noise nor how hard the problem is, can be stopped, and be given more budget, at any moment, and goes by the noise of each
+option in each metric. Ask for it with `policy="doubt"`, or `--policy doubt` on the command line; `doubt:batch=8` hands out eight
+measurements at once, for several workers. If first measurements may be far off (cold caches, warming up), say
+`doubt:initial=5`: two that are off alike look like a bad option, which is not doubted again.
 """
 
 NOTES = """Numbers are geometric means of ratios: how often a policy is wrong, to how often EGE-SR is, on the same problems with
@@ -46,10 +49,10 @@ found, the second takes a schedule of your own.
 MEASURED = """## How it was measured
 
 `{command}` wrote this page (paretopick {version}, seed {seed}) from the counts in its results database; none of the numbers
-was typed by hand. Runs of before are kept: other sets on this page were run by calls of the same kind.
+was typed by hand. Other sets on this page were run before, by calls of the same kind.
 
 An error is an answer that is not the Pareto set. Ratios are those of errors to the errors of EGE-SR on the same problem at
-the same budget, both estimated as (errors + 1/2) / (runs + 1); below 1 is better. *Better*, *worse* and *surely* mean by more
+the same budget, both estimated as (errors + 1/2) / (runs + 1); below 1 is better. *Better* and *clearly worse* mean by more
 than the 95% interval of the ratio. Means are geometric; their intervals say what other problems of the kind would give. A
 policy is left out where the budget is too small for it. `ape-fb` is told the H of the means as they are, whatever the noise,
 as in the paper.
@@ -117,8 +120,9 @@ def _take_ours(scores: Mapping[str, Scores]) -> str:
             lost, n = len(_lost(ratios)), len(ratios)
             what = "instances" if group == "paper" else "random problems"
             lines.append(
-                f"- On {n} {what} {PLACES[group]} it was wrong {_mean(found, OURS)} times as often as EGE-SR, and surely more "
-                f"often on {lost or 'none'} of them."
+                f"- On {n} {what} {PLACES[group]} {_rate(found, OURS)} of its answers were wrong, of those of EGE-SR "
+                f"{_rate(found, REFERENCE)}; the geometric mean of the ratios is {_mean(found, OURS)}. It was clearly worse than "
+                f"EGE-SR on {lost or 'none'} of them."
             )
     return "\n".join([TAKE_OURS, *lines, ""]) if lines else ""
 
@@ -141,6 +145,12 @@ def _mean(scores: Scores, policy: str) -> str:
     return f"{geometric_mean([ratio.value for ratio in ratios.values()]).value:.2f}" if ratios else ""
 
 
+def _rate(scores: Scores, policy: str) -> str:
+    """The mean share of wrong answers over the problems that our policy was run on."""
+    rates = [scores.of[one.name, policy].rate for one in scores.ratios(OURS)]
+    return f"{sum(rates) / len(rates):.1%}"
+
+
 def _instances(scores: Scores) -> str:
     """Errors of every policy on every instance, with the ratio, and the means and worst ratios below."""
     header = ["instance", "K", "D", "T", *(f"`{policy}`" for policy in scores.policies)]
@@ -150,12 +160,16 @@ def _instances(scores: Scores) -> str:
         cells = []
         for policy in scores.policies:
             score = scores.of.get((one.name, policy))
-            cells.append("" if score is None else f"{score.rate:.4f} ({ratios[policy][one].value:.2f})")
+            below = "< " if score is not None and score.errors == 0 else ""
+            cells.append("" if score is None else f"{score.rate:.4f} ({below}{ratios[policy][one].value:.2f})")
         rows.append([one.name, str(one.bandit.n_arms), str(one.bandit.n_objectives), f"{one.budget:,}", *cells])
     values = {policy: [ratio.value for ratio in found.values()] for policy, found in ratios.items()}
     rows.append(["**geometric mean**", "", "", "", *(f"**{geometric_mean(found).value:.2f}**" for found in values.values())])
     rows.append(["worst ratio", "", "", "", *(f"{max(found):.2f}" for found in values.values())])
-    return _table(header, rows) + "\nThe share of wrong answers, and in brackets its ratio to that of EGE-SR.\n"
+    return (
+        _table(header, rows)
+        + "\nThe share of wrong answers, and in brackets its ratio to that of EGE-SR; < where none was wrong.\n"
+    )
 
 
 def _summary(scores: Scores) -> str:

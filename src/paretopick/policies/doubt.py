@@ -69,12 +69,12 @@ class Doubt(Anytime):
 
 
 def doubt(*, n_arms: int, n_objectives: int, budget: int | None = None, batch: int = 1, initial: int = 2) -> Doubt:
-    """Anytime: pulls where the next pull removes most doubt; stop whenever you like, or at the budget.
+    """Anytime: pulls where the next pull removes most doubt; stop whenever you like, or at the budget (docs/policies.md).
 
     Args:
         budget: None never ends.
         batch: pulls handed out at once.
-        initial: pulls of every arm to start with.
+        initial: pulls of every arm to start with; 5 if the first ones may be far off.
     """
     size, start = check_batches(n_arms=n_arms, budget=budget, batch=batch, initial=initial)
     return Doubt(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)

@@ -155,13 +155,23 @@ def _notes(state: State) -> Iterable[str]:
 
 
 def _surprises(definition: Definition, means: FloatArray, front: set[int], unbeaten: Iterable[int]) -> Iterable[str]:
-    """Where means as they are by now contradict what was decided: who dominated was retired, or means have moved since."""
+    """Where means as they are by now contradict what was decided: who dominated was retired, or means have moved since.
+
+    Policies that decide nothing beforehand answer by chances, and not by the means alone.
+    """
+    decided = not definition.choice.extendable
     for arm in unbeaten:
         if not np.isnan(means[arm]).any():
             name = definition.options[arm]
-            yield f"{name!r} was found to be dominated, and as measured by now no option of the answer dominates it."
+            if decided:
+                yield f"{name!r} was found to be dominated, and as measured by now no option of the answer dominates it."
+            else:
+                yield f"{name!r} is left out: as measured no option is ahead of it in every metric, but most likely one is."
     answer = sorted(front)
     for arm, beats in zip(answer, _beats(means[answer], means[answer]).T, strict=True):
         if beats.any():
             name, other = definition.options[arm], definition.options[answer[int(np.argmax(beats))]]
-            yield f"{name!r} was found to be Pareto-optimal, and as measured by now {other!r} dominates it."
+            if decided:
+                yield f"{name!r} was found to be Pareto-optimal, and as measured by now {other!r} dominates it."
+            else:
+                yield f"{name!r} stays in: {other!r} is ahead of it as measured, but not surely enough to leave it out."
