@@ -167,6 +167,19 @@ def test_a_rehearsal_with_exact_metrics_and_retired_options():
     assert [row.probability is None for row in result.options] == [False, False, False, True]
 
 
+def test_an_option_that_doubt_keeps_although_another_is_ahead_is_named():
+    study = pp.Study.create(
+        "s", options=["a", "b"], metrics={"m": "max", "n": "max"}, budget=4, storage="sqlite://", policy="doubt"
+    )
+    seen = {"a": [(0.0, 1.0), (1.0, 0.0)], "b": [(0.1, 1.1), (1.1, 0.1)]}
+    while not study.done:
+        for todo in study.ask():
+            study.tell(todo.number, seen[todo.option].pop())
+    result = study.result()
+    assert result.pareto == ("a", "b")
+    assert "'a' stays in: 'b' is ahead of it as measured, but not surely enough to leave it out." in result.notes
+
+
 def test_an_option_of_the_answer_that_another_dominates_by_now_is_named():
     schedule = {"active": [3, 2, 1], "pulls": [1, 9]}
     study = pp.Study.create(

@@ -33,7 +33,8 @@ COUNTED = [TALLIES.index(name) for name in ("errors", "relaxed_losses", "pulls")
 TEXT = """## The rule of the answer, for every policy
 
 `doubt` does not answer with the empirical Pareto set alone: arms below it are in the answer, too, as long as their most likely
-dominator is no more likely to dominate them than not. The rule is a function of counts, means and variances, so that it can judge
+dominator is no more likely to dominate them than not, and arms of it are left out that another one has most likely overtaken, as
+explained above. The rule is a function of counts, means and variances, so that it can judge
 the data of any policy. Here it judges the final data of runs whose policy gives its own answer beside it; the ratio is that of
 errors by the rule of `doubt` to errors of the policy's own answer, on the same runs. Runs go through ask and tell: those of
 `apt`, which chooses pull by pull, on problems with budgets up to {paper:,} (the paper's) and {random:,} (random ones). The
