@@ -25,7 +25,7 @@ ADVICE = {
     ),
     "ege-gg": ("the same with a number of rounds that you choose; as printed it spends about half of the budget", "budget"),
     "uniform": ("every option is to be measured equally often, whatever comes out", "budget"),
-    "apt": ("you want a rule that is easily explained, like `doubt` without a plan, and options are equally noisy", "nothing"),
+    "apt": ("you want an anytime rule that can be said in one sentence, and all options are equally noisy", "nothing"),
     "ape-fb": (
         "you do research: confidence bounds on every pair, with a complexity that only simulations know",
         "budget, complexity",
