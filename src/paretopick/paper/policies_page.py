@@ -239,7 +239,8 @@ def _fewer_runs(scores: Scores) -> str:
     if not fewer:
         return f"{most:,} runs of every policy on every problem.\n"
     parts = [f"`{policy}` on {len(runs)} problems, down to {min(runs):,}" for policy, runs in fewer.items()]
-    return f"{most:,} runs of every policy on every problem; fewer where one takes long, or fewer were asked for: {'; '.join(parts)}.\n"
+    why = "where one takes long, or fewer were asked for"
+    return f"{most:,} runs of every policy on every problem; fewer {why}: {'; '.join(parts)}.\n"
 
 
 def _lost(ratios: Mapping[Problem, Ratio]) -> list[tuple[Problem, Ratio]]:
