@@ -15,7 +15,7 @@ INDEPENDENT = {  # instance, budget: error probability of uniform, ege-sr, ege-s
     ("equal-gaps", 4000): (0.5797, 0.4387, 0.7617),
 }
 POLICIES = ("uniform", "ege-sr", "ege-sh")
-RUNS = {"compiled": 200_000, "reference": 2000}
+RUNS = {"compiled": 200_000, "reference": 1000}
 
 
 def agree(errors: int, runs: int, rate: float, of_runs: int) -> bool:

@@ -62,7 +62,7 @@ def test_the_policy_values_a_pull_by_that_slope():
     z = np.array([0.0, 0.2, 1.0, 2.5, 5.0])
     share = np.array([0.1, 0.1, 0.01, 0.3, 0.001])
     x = np.maximum(z**2 / 2, np.maximum(share, 0.05))
-    values = value_of(ndtr(z) / ndtr(-z), share, np.full(5, 0.05))
+    values = value_of(ndtr(z) / ndtr(-z), z, share, np.full(5, 0.05))
     factors = values / g(z, x)
     assert factors == pytest.approx(np.full(5, factors[0]), rel=1e-4)
 
