@@ -13,7 +13,7 @@ import typer
 from paretopick._arrays import check_integer
 from paretopick.cli.arguments import Data, Json, Seed, Workers
 from paretopick.cli.output import print_json, print_table, say
-from paretopick.cli.progress import work_bar
+from paretopick.cli.progress import resumable_work
 
 if TYPE_CHECKING:
     from paretopick.paper.comparisons import Claim
@@ -53,17 +53,10 @@ def command(
         return
     check_integer(runs, "--runs", minimum=1)
     check_integer(seed, "--seed", minimum=0)
-    try:
+    with resumable_work(out) as advance:
         from paretopick.paper import reproduce
 
-        with work_bar() as advance:
-            result = reproduce(names or (), out=out, runs=runs, data=data, workers=workers, seed=seed, progress=advance)
-    except KeyboardInterrupt:
-        print(
-            f"interrupted; what is finished is kept in {out / 'results.db'}: the same command goes on from there.",
-            file=sys.stderr,
-        )
-        sys.exit(130)
+        result = reproduce(names or (), out=out, runs=runs, data=data, workers=workers, seed=seed, progress=advance)
     if as_json:
         record: dict[str, Any] = asdict(result)
         record["files"] = [str(file) for file in result.files]

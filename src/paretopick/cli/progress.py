@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import (
@@ -53,6 +54,20 @@ def progress_bars() -> Iterator[Callable[[str, int | None], Callable[[int, int],
             return lambda done, all_: display.update(task, completed=done, total=all_, refresh=True)
 
         yield add
+
+
+@contextmanager
+def resumable_work(out: Path) -> Iterator[Callable[[str, float, float], None]]:
+    """The same as ``work_bar``, for work whose finished pieces are kept in a folder; Ctrl-C ends it and says how to go on."""
+    try:
+        with work_bar() as advance:
+            yield advance
+    except KeyboardInterrupt:
+        print(
+            f"interrupted; what is finished is kept in {out / 'results.db'}: the same command goes on from there.",
+            file=sys.stderr,
+        )
+        sys.exit(130)
 
 
 @contextmanager

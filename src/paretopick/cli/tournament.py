@@ -12,7 +12,7 @@ from paretopick._arrays import check_integer
 from paretopick._texts import split_at_commas
 from paretopick.cli.arguments import Data, Json, Seed, Workers
 from paretopick.cli.output import print_json, print_table
-from paretopick.cli.progress import work_bar
+from paretopick.cli.progress import resumable_work
 
 if TYPE_CHECKING:
     from paretopick.paper.ratios import Scores
@@ -66,27 +66,20 @@ def command(
     """
     check_integer(runs, "--runs", minimum=1)
     check_integer(seed, "--seed", minimum=0)
-    try:
+    with resumable_work(out) as advance:
         from paretopick.paper.tournament import tournament
 
-        with work_bar() as advance:
-            result = tournament(
-                [name.strip() for name in split_at_commas(sets)] or ("paper", "tuning"),
-                out=out,
-                runs=runs,
-                policies=policies,
-                answers=answers,
-                data=data,
-                workers=workers,
-                seed=seed,
-                progress=advance,
-            )
-    except KeyboardInterrupt:
-        print(
-            f"interrupted; what is finished is kept in {out / 'results.db'}: the same command goes on from there.",
-            file=sys.stderr,
+        result = tournament(
+            [name.strip() for name in split_at_commas(sets)] or ("paper", "tuning"),
+            out=out,
+            runs=runs,
+            policies=policies,
+            answers=answers,
+            data=data,
+            workers=workers,
+            seed=seed,
+            progress=advance,
         )
-        sys.exit(130)
     if as_json:
         record = {"files": [str(file) for file in result.files], "skipped": list(result.skipped), "seconds": result.seconds}
         print_json({**record, "rows": result.rows()})
