@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import paretopick as pp
+from paretopick._doubting import missing
 from paretopick.policies import pairs as pairs_module
 from paretopick.policies.doubt import likely_optimal
 from paretopick.policies.pairs import Pairs
@@ -83,10 +84,13 @@ def test_a_run_is_the_formulas_to_the_letter_step_by_step(kind, batch, initial):
                 assert policy.recommend().tolist() == answer.answer
             chosen = told.copy()
             for _ in range(batch):
-                step = by_the_letter(told, means, squares, chosen)
-                if step.close:
-                    break
-                chosen[step.arm] += 1
+                arm = literal.in_turn(chosen.tolist())
+                if arm is None:
+                    step = by_the_letter(told, means, squares, chosen)
+                    if step.close:
+                        break
+                    arm = step.arm
+                chosen[arm] += 1
             else:
                 assert policy.due.tolist() == (chosen - told).tolist()
                 decided += 1
@@ -153,6 +157,29 @@ def test_whatever_happens_the_next_pull_depends_on_the_data_alone(seed):
     assert policy.snapshot().retired
 
 
+@pytest.mark.parametrize("in_the_middle", [0, 1, 2, 6])
+def test_arms_with_many_pulls_get_several_in_a_row_which_the_counts_alone_say(in_the_middle):
+    rng = np.random.default_rng(in_the_middle)
+    for _ in range(40):
+        K, D, batch = 6, 2, int(rng.choice([1, 2, 7, 60]))
+        counts = rng.choice([5, 63, 64, 130, 256, 520, 1040], K)
+        counts[:in_the_middle] = rng.choice([65, 127, 129, 250, 259, 1001], in_the_middle)
+        policy = pp.policy("doubt", n_arms=K, n_objectives=D, batch=batch)
+        policy.begin(counts, counts[:, None] * rng.normal(size=(K, D)) / 5, (counts - 1)[:, None] * rng.uniform(1, 2, (K, D)))
+        for _ in range(3):
+            assert same_batch(policy)
+            arms = policy.ask()
+            policy.tell(arms, rng.normal(size=(batch, D)))
+
+
+def test_a_turn_adds_at_most_a_thirty_second():
+    for count in range(1, 5000):
+        after = count + max(missing(count), 1)
+        assert missing(after) == 0 or after == count + 1
+        assert missing(count) <= count / 32
+        assert (missing(count) > 0) == (literal.in_turn([count]) == 0)
+
+
 def test_many_arms_that_change_at_once_and_tables_in_parts(monkeypatch):
     rng = np.random.default_rng(0)
     K, D = 130, 3
@@ -169,7 +196,8 @@ def test_many_arms_that_change_at_once_and_tables_in_parts(monkeypatch):
         assert pairs.scores().tolist() == Pairs(*few).scores().tolist()
         pairs.update(*data[1])
         assert pairs.scores().tolist() == anew
-        pairs.count(3)
+        pairs.count(data[1][0] + (np.arange(K) == 3))
+        assert pairs.scores().tolist() != anew
         pairs.update(*data[1])
         assert pairs.scores().tolist() == anew
 

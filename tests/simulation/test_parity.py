@@ -159,10 +159,10 @@ def assert_doubt_pulls_alike(task: Task, memory: doubt.Memory) -> None:
 def test_doubt_pulls_every_arm_as_often_as_the_policy_does():
     """One other choice, and all that follow would differ, though the answers may still be the same."""
     rng = np.random.default_rng(0)
-    for i in range(25):
-        bandit = random_bandit(rng, NOISES[i % len(NOISES)], max_arms=60)
+    for i in range(40):
+        bandit = random_bandit(rng, NOISES[i % len(NOISES)], max_arms=60 if i < 25 else 6)
         options = {"batch": (1, 3, 20)[i % 3], "initial": int(rng.integers(1, 4))}
-        budget = options["initial"] * bandit.n_arms + int(rng.integers(100, 350))
+        budget = options["initial"] * bandit.n_arms + int(rng.integers(100, 350) if i < 25 else rng.integers(300, 1500))
         task = make_task(bandit, ("doubt", options), budgets=budget)
         assert_doubt_pulls_alike(task, doubt.make_memory(bandit_arrays(task)))
 

@@ -99,6 +99,15 @@ def step(told: Sequence[int], means: Rows, squares: Rows, counts: Sequence[int] 
     return Step(S, F, out, [i for i in range(K) if not left_out[i]], doubt, scores, arm, tied)
 
 
+def in_turn(counts: Sequence[int]) -> int | None:
+    """The arm that goes on without a choice: the only one whose count is none at which turns end.
+
+    They end at every count below 64, then at multiples of 2, from 128 on of 4, from 256 on of 8, ...
+    """
+    middle = [i for i, n in enumerate(counts) if n >= 64 and n % 2 ** math.floor(math.log2(n / 32)) != 0]
+    return middle[0] if len(middle) == 1 else None
+
+
 def overtaken(i: int, S: Sequence[int], relations: dict[tuple[int, int], Pair], D: int) -> float:
     """The largest odds that another of the front dominates i, against all else.
 

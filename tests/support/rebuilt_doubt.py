@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretopick._normals import clipped, deviation_of, sign_of, value_of
-from support.literal_doubt import dominates, power_of_root_two
+from support.literal_doubt import dominates, in_turn, power_of_root_two
 
 
 def lane_sum(numbers: Sequence[float]) -> float:
@@ -119,5 +119,6 @@ def batch(told: np.ndarray, means: np.ndarray, squares: np.ndarray, size: int) -
     """How often each arm is pulled in a batch, everything computed anew for each pull of it."""
     counts = told.copy()
     for _ in range(size):
-        counts[Rebuilt(told, means, squares, counts).choice()] += 1
+        arm = in_turn(counts.tolist())
+        counts[Rebuilt(told, means, squares, counts).choice() if arm is None else arm] += 1
     return (counts - told).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick._doubting import SINGLE, missing
 from paretopick.policies.anytime import Anytime, check_batches
 from paretopick.policies.pairs import Pairs
 
@@ -26,19 +27,23 @@ class Doubt(Anytime):
 
     def _choose(self, size: int) -> IntArray:
         due = np.zeros(self.n_arms, dtype=np.int64)
-        if size == 0:
-            return due
-        pairs = self._up_to_date()
-        chosen = [pairs.choice()]
-        for _ in range(size - 1):
-            pairs.count(chosen[-1])
-            chosen.append(pairs.choice())
-        np.add.at(due, self._paired[chosen], 1)
+        active = (~self._retired).nonzero()[0]
+        pairs = None
+        while size > 0:
+            counts = (self._counts + due)[active]
+            arm = _in_turn(counts)
+            if arm is not None:
+                n = min(missing(int(counts[arm])), size)
+            else:
+                pairs = pairs or self._up_to_date(active)
+                pairs.count(counts)
+                arm, n = pairs.choice(), 1
+            due[active[arm]] += n
+            size -= n
         return due
 
-    def _up_to_date(self) -> Pairs:
-        """The relations between the arms as they are now: those of before where few have changed."""
-        active = (~self._retired).nonzero()[0]
+    def _up_to_date(self, active: IntArray) -> Pairs:
+        """The relations between the active arms as they are now: those of before where few have changed."""
         data = (self._counts, self.means, self._squares)
         if len(active) < self.n_arms:
             data = (data[0][active], data[1][active], data[2][active])
@@ -66,6 +71,16 @@ class Doubt(Anytime):
         if len(active) and self._counts[active].all():
             doubt[active] = Pairs(self._counts[active], self.means[active], self._squares[active]).doubt
         return doubt
+
+
+def _in_turn(counts: IntArray) -> int | None:
+    """Returns the arm that is in the middle of its turn, if it is the only one: it goes on, and nobody has to choose.
+
+    Turns are read off the counts alone. Data that come from elsewhere may leave several arms there; none of them goes first then.
+    """
+    steps = 1 << np.frexp(counts // SINGLE)[1].astype(np.int64)
+    open_ = (counts % steps).nonzero()[0]
+    return int(open_[0]) if len(open_) == 1 else None
 
 
 def doubt(*, n_arms: int, n_objectives: int, budget: int | None = None, batch: int = 1, initial: int = 2) -> Doubt:

@@ -8,19 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick._doubting import MOST, OVERTAKEN, PRIOR, on_grid
 from paretopick._normals import SMALLEST, clipped, deviation_of, sign_of, value_of
-
-PRIOR = 30.0
-"""How many measurements the mean of all arms' variances counts for, beside those of an arm itself."""
 
 LANES = 8
 """Sums over arms are kept in so many parts, as the kernels keep them: what is rounded depends on the order."""
-
-OVERTAKEN = 2.0
-"""Odds above which one of the front is left out of the answer."""
-
-MOST = 8.0
-"""How much more often than by toss-ups arms of the front are thought to dominate each other, at most."""
 
 AT_ONCE = 1 << 15
 """Pairs that are looked at together, so that what is computed of them stays in the processor's cache."""
@@ -132,12 +124,13 @@ class Pairs:
         self._squares[:, arms] = squares[arms].T
         self._look_again(self._every if self._estimate(arms) else arms)
 
-    def count(self, arm: int) -> None:
-        """Takes one more pull of an arm of which nothing is known yet: its mean and its noise stay."""
-        self._counts[arm] += 1.0
-        arms = np.array([arm])
-        self._moderate(arms)
-        self._look_again(arms)
+    def count(self, counts: IntArray) -> None:
+        """Takes the counts with pulls of which nothing is known yet: means and noise stay."""
+        arms = (self._counts != counts).nonzero()[0]
+        if len(arms):
+            self._counts[arms] = counts[arms]
+            self._moderate(arms)
+            self._look_again(arms)
 
     def _look_again(self, changed: IntArray) -> None:
         """Brings the pairs of some arms up to date, and those of arms that have joined the front."""
@@ -301,16 +294,6 @@ class Pairs:
         scores = self.scores()
         arm = int(scores.argmax())
         return arm if scores[arm] > 0.0 else int(self._counts.argmin())
-
-
-def on_grid(value: float) -> float:
-    """Returns the nearest power of the square root of 2, and 0 for what is not positive."""
-    mantissa, exponent = math.frexp(value)
-    if mantissa <= 0.0:
-        return 0.0
-    return math.ldexp(
-        0.5 if mantissa < 0.5946035575013605 else 0.7071067811865476 if mantissa < 0.8408964152537145 else 1.0, exponent
-    )
 
 
 def _first_largest(table: FloatArray) -> IntArray:

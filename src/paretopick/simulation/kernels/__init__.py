@@ -24,7 +24,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-_SOURCES = [Path(__file__).parents[2] / "_normals.py", *sorted(Path(__file__).parent.rglob("*.py"))]
+_SOURCES = [
+    *(Path(__file__).parents[2] / name for name in ("_doubting.py", "_normals.py")),
+    *sorted(Path(__file__).parent.rglob("*.py")),
+]
 
 SOURCES = int.from_bytes(hashlib.sha256(b"".join(source.read_bytes() for source in _SOURCES)).digest()[:7], "big")
 """A number that changes with any source file of the kernels, and with the functions that they share with policies."""

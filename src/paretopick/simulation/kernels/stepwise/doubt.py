@@ -7,14 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paretopick import _doubting
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
-from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
+from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead, from_run
 from paretopick.simulation.kernels.stepwise.moving_pairs import begin_pairs, change_arm
-from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, make_arms, pull_once, recall
+from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, make_arms, recall
 from paretopick.simulation.kernels.stepwise.pair_choices import answer_of, next_arm
 from paretopick.simulation.kernels.stepwise.pair_memory import Pairs, make_pairs
-from paretopick.simulation.kernels.vectors import float_memory, inlined, kernel
+from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, kernel
+
+missing = inlined(_doubting.missing)
 
 
 class Rule(NamedTuple):
@@ -29,14 +32,13 @@ class Rule(NamedTuple):
 class Memory(NamedTuple):
     """What the runs work in.
 
-    ``squares`` are sums of squared deviations, in the order of ``arms.sums``; ``before`` are the sums of an arm before its last
-    pull. ``pairs`` are what the policy goes by, and ``judged`` what it would answer now: the same between two batches. ``moved``
-    are the arms that were pulled since the batch was begun, and ``waiting`` says whether an arm is one of them.
+    ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and
+    ``judged`` what it would answer now. ``moved`` are the arms that were pulled since ``pairs`` were told anything, and
+    ``waiting`` says whether an arm is one of them.
     """
 
     arms: Arms
     squares: NDArray[np.float64]
-    before: NDArray[np.float64]
     pairs: Pairs
     judged: Pairs
     moved: NDArray[np.int64]
@@ -48,7 +50,7 @@ def make_memory(bandit: BanditArrays) -> Memory:
     K, D = bandit.n_arms, bandit.n_objectives
     arms = make_arms(bandit, np.inf)
     pairs, judged = make_pairs(K, D), make_pairs(K, D)
-    return Memory(arms, float_memory(K * D), np.zeros(D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_))
+    return Memory(arms, float_memory(K * D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_))
 
 
 @kernel
@@ -63,43 +65,64 @@ def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
         for cell in range(K * D):
             memory.squares[cell] = rule.known.squares[cell]
         used, left, n_moved, arm = 0, rule.batch, 0, 0
+        n_open, in_turn = 0, 0  # how many arms are in the middle of a turn, and the sum of their numbers
         for i in range(K):
-            for _ in range(arms.counts[i], rule.initial):
-                _pull(own, key, i, memory)
+            if arms.counts[i] < rule.initial:
+                _pull(own, key, i, rule.initial - arms.counts[i], memory)
             used += arms.counts[i]
+            if missing(arms.counts[i]) > 0:
+                n_open, in_turn = n_open + 1, in_turn + i
         begin_pairs(K, D, arms, memory.squares, pairs)
         waiting[:] = False
         for b in range(rule.budgets.size):
             while used < rule.budgets[b]:
-                if left == 0:  # the batch has been told
-                    n, told = n_moved, True
-                    left, n_moved = rule.batch, 0
-                else:  # one more of it has been chosen
-                    n, told = int(left < rule.batch), False
-                for k in range(n):
-                    change_arm(K, D, moved[k] if told else arm, told, arms, memory.squares, pairs)
-                    waiting[moved[k]] &= not told
-                arm = next_arm(K, pairs)
-                left -= 1
-                _pull(own, key, arm, memory)
+                n = missing(arms.counts[in_turn]) if n_open == 1 else 0
+                if left == rule.batch and n >= rule.batch:  # nobody has to choose for whole batches
+                    arm, n = in_turn, n - n % rule.batch
+                else:
+                    if left == rule.batch:  # the last one has been told
+                        for k in range(n_moved):
+                            change_arm(K, D, moved[k], True, arms, memory.squares, pairs)
+                            waiting[moved[k]] = False
+                        n_moved = 0
+                    elif n == 0 or arm != in_turn:  # the last one that was chosen is counted
+                        change_arm(K, D, arm, False, arms, memory.squares, pairs)
+                    arm = in_turn if n > 0 else next_arm(K, pairs)
+                    n = min(max(n, 1), left)
+                n = min(n, rule.budgets[b] - used)
+                before = missing(arms.counts[arm]) > 0
+                _pull(own, key, arm, n, memory)
+                more = (missing(arms.counts[arm]) > 0) - before
+                n_open, in_turn = n_open + more, in_turn + more * arm
+                left = rule.batch - (rule.batch - left + n) % rule.batch
                 if not waiting[arm]:
                     waiting[arm], moved[n_moved] = True, arm
                     n_moved += 1
-                used += 1
+                used += n
             begin_pairs(K, D, arms, memory.squares, memory.judged)
             answer_of(K, D, memory.judged, answers[row, b])
 
 
 @inlined
-def _pull(bandit, key, arm, memory):
-    """Pulls an arm once: its sums, mean and squares."""
-    arms, D = memory.arms, bandit.n_objectives
-    n = arms.counts[arm]
-    before = memory.before
-    for d in range(D):
-        before[d] = arms.sums[arm * D + d]
-    pull_once(bandit, key, arm, arms)
-    if n > 0:
+def _pull(bandit, key, arm, n, memory):
+    """Pulls an arm n times: its sums and squares."""
+    arms, D, count = memory.arms, bandit.n_objectives, memory.arms.counts[arm]
+    end = count + n
+    while count < end:
+        place = count % WIDTH
+        if place == 0:
+            draw_ahead(bandit, key, arm, count, arms.ahead, arms.normals)
+        some = min(WIDTH - place, end - count)
         for d in range(D):
-            value = arms.ahead[(arm * D + d) * 8 + n % 8]
-            memory.squares[arm * D + d] += (value - before[d] / n) * (value - arms.sums[arm * D + d] / (n + 1))
+            cell = arm * D + d
+            total, square = arms.sums[cell], memory.squares[cell]
+            mean = total / max(count, 1)
+            for k in range(some):
+                value = arms.ahead[cell * WIDTH + place + k]
+                total += value
+                before, mean = mean, total / (count + k + 1)
+                if count + k > 0:
+                    square += (value - before) * (value - mean)
+            arms.sums[cell], memory.squares[cell] = total, square
+        count += some
+    arms.counts[arm] = end

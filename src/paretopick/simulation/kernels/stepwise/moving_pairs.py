@@ -15,7 +15,7 @@ from numba import uint64
 from paretopick.simulation.kernels.stepwise.likely_dominators import find_best, turn_to
 from paretopick.simulation.kernels.stepwise.pair_data import (
     count_dominators,
-    count_pull,
+    count_pulls,
     find_front,
     moderate,
     move,
@@ -80,14 +80,14 @@ def _look_at_all(K, D, moved, arms, squares, pairs):
 
 @inlined
 def change_arm(K, D, arm, told, arms, squares, pairs):
-    """Takes new data of an arm; or, if nothing has been told, one more pull of which nothing is known yet."""
+    """Takes new data of an arm; or, if nothing has been told, pulls of which nothing is known yet."""
     moved = anew = False
     if told:
         moved = move(K, D, arm, arms, squares, pairs)
         anew = pool_variances(D, pairs)
         moderate(D, arm, arms, squares, pairs)
     else:
-        count_pull(D, arm, pairs)
+        count_pulls(D, arm, arms, pairs)
     if anew:
         _look_at_all(K, D, moved, arms, squares, pairs)
     else:

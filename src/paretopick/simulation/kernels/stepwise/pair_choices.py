@@ -6,6 +6,7 @@ import math
 
 from numba import uint64
 
+from paretopick._doubting import MOST, OVERTAKEN
 from paretopick._normals import SMALLEST
 from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.stepwise.pair_memory import FRONT, real_arms
@@ -23,10 +24,6 @@ from paretopick.simulation.kernels.vectors import (
     store,
     total,
 )
-
-OVERTAKEN, MOST = 2.0, 8.0
-"""As in the policy."""
-
 
 # The choice.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 
+from paretopick import _doubting
+from paretopick._doubting import PRIOR
 from paretopick.simulation.kernels.stepwise.pair_memory import DOMINATIONS, F_IN_DEVIATIONS, FRONT, F, real_arms
 from paretopick.simulation.kernels.vectors import WIDTH, bits, count_bits, inlined, load, lowest_bit, spread, total
 
-PRIOR = 30.0
-"""As in the policy."""
-
 STEEPEST = 0.6267
 """A deviation changes by no more than this when the logarithm of the odds changes by 1."""
+
+on_grid = inlined(_doubting.on_grid)
 
 
 # Counts, means and variances.
@@ -29,9 +30,9 @@ def take(D, arm, arms, squares, pairs):
 
 
 @inlined
-def count_pull(D, arm, pairs):
-    """Counts one more pull of an arm, of which nothing is known yet."""
-    pairs.counts[arm] += 1.0
+def count_pulls(D, arm, arms, pairs):
+    """Counts pulls of an arm of which nothing is known yet."""
+    pairs.counts[arm] = float(arms.counts[arm])
     pairs.roots[arm] = math.sqrt(pairs.counts[arm])
     _spread_noise(D, arm, pairs)
 
@@ -47,7 +48,7 @@ def pool_variances(D, pairs):
         parts = spread(0.0)
         for v in range(0, n, WIDTH):
             parts = parts + load(pairs.ratios, d * n + v)
-        pool = _on_grid(total(parts) / max(float(several), 1.0))
+        pool = on_grid(total(parts) / max(float(several), 1.0))
         if pool != pairs.pool[d]:
             pairs.pool[d] = pool
             changed = True
@@ -70,17 +71,6 @@ def _spread_noise(D, arm, pairs):
         variance = pairs.noise[d * n + arm] / count
         pairs.variances[d * n + arm] = variance
         pairs.falls[d * n + arm] = variance / count
-
-
-@inlined
-def _on_grid(value):
-    """The nearest power of the square root of 2."""
-    if value <= 0.0:
-        return 0.0
-    mantissa, exponent = math.frexp(value)
-    if mantissa < 0.5946035575013605:
-        return math.ldexp(0.5, exponent)
-    return math.ldexp(0.7071067811865476 if mantissa < 0.8408964152537145 else 1.0, exponent)
 
 
 # Who dominates whom, and the front.
@@ -159,7 +149,7 @@ def find_front(K, D, pairs):
     pairs.sizes[FRONT] = size
     flat = 0.5 ** min(D, 60)
     share = min(0.5, (pairs.numbers[DOMINATIONS] + K * flat) / (float(K) * float(K)))
-    factor = _on_grid(max(1.0, (share / (1.0 - share)) / (flat / (1.0 - flat))))
+    factor = on_grid(max(1.0, (share / (1.0 - share)) / (flat / (1.0 - flat))))
     changed = factor != pairs.numbers[F]
     if changed:
         pairs.numbers[F] = factor
