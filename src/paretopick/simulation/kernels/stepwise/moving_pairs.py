@@ -42,6 +42,8 @@ def begin_pairs(K, D, arms, squares, pairs):
     pairs.its_value[:] = 0.0
     pairs.place[:] = uint64(0)
     pairs.dirty[:] = True
+    pairs.lowest[:] = np.inf
+    pairs.highest[:] = -np.inf
     pairs.sizes[FRONT] = 0
     pairs.numbers[:] = 0.0
     pairs.numbers[FAR_SQUARED] = _far_squared(D)

@@ -48,10 +48,13 @@ def pool_variances(D, pairs):
         parts = spread(0.0)
         for v in range(0, n, WIDTH):
             parts = parts + load(pairs.ratios, d * n + v)
-        pool = on_grid(total(parts) / max(float(several), 1.0))
-        if pool != pairs.pool[d]:
-            pairs.pool[d] = pool
-            changed = True
+        mean = total(parts) / max(float(several), 1.0)
+        if not pairs.lowest[d] <= mean <= pairs.highest[d]:
+            pool = on_grid(mean)
+            if pool != pairs.pool[d]:
+                pairs.pool[d], pairs.lowest[d], pairs.highest[d] = pool, mean, mean
+                changed = True
+            pairs.lowest[d], pairs.highest[d] = min(pairs.lowest[d], mean), max(pairs.highest[d], mean)
     return changed
 
 

@@ -27,7 +27,9 @@ class Pairs(NamedTuple):
     """What is known of arms and pairs.
 
     Of each arm: its pulls with those that have been chosen, and their root; its means; its variances, as they are in the data
-    (``ratios``), moderated (``noise``), of the mean (``variances``), and what one pull takes away from that (``falls``); how many
+    (``ratios``), moderated (``noise``), of the mean (``variances``), and what one pull takes away from that (``falls``); of all
+    of them, the mean in each objective on the grid (``pool``), and the ``lowest`` and ``highest`` mean that was seen to be
+    that; how many
     others dominate it (``dominators``); who most likely does (``place``), the odds of that (``best``), and the ``bar`` for
     others, once more with its sign and squared (``test``); whether that is as good as certain (``sure``); whether it is thought
     to be ``dominated``, and then what a pull of it is worth (``own_value``), and of its dominator (``its_value``), as they are
@@ -55,6 +57,8 @@ class Pairs(NamedTuple):
     variances: NDArray[np.float64]
     falls: NDArray[np.float64]
     pool: NDArray[np.float64]
+    lowest: NDArray[np.float64]
+    highest: NDArray[np.float64]
     dominators: NDArray[np.float64]
     place: NDArray[np.uint64]
     best: NDArray[np.float64]
@@ -101,6 +105,8 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         variances=float_memory(D * n),
         falls=float_memory(D * n),
         pool=np.zeros(D),
+        lowest=np.zeros(D),
+        highest=np.zeros(D),
         dominators=float_memory(n),
         place=word_memory(n),
         best=float_memory(n),
