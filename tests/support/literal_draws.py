@@ -37,3 +37,15 @@ def literal_draws(estimates: Estimates, n: int, rng: np.random.Generator) -> np.
         draws[:, option, metric] = chances if size < NORMAL_FROM else np.clip(at + deviations, 0.0, 1.0)
     draws[..., estimates.exact] = estimates.means[:, estimates.exact]
     return draws
+
+
+def literal_domination(draws: np.ndarray) -> np.ndarray:
+    """``[i, j]``: the share of draws, larger being better, in which j dominates i, pair by pair."""
+    n_draws, n_options, n_metrics = draws.shape
+    shares = np.zeros((n_options, n_options))
+    for values in draws.tolist():
+        for i, own in enumerate(values):
+            for j, others in enumerate(values):
+                as_good = all(others[d] >= own[d] for d in range(n_metrics))
+                shares[i, j] += as_good and any(others[d] > own[d] for d in range(n_metrics))
+    return shares / n_draws
