@@ -12,6 +12,7 @@ from rich.console import Console
 
 import paretopick as pp
 from paretopick.estimates import estimate_tables
+from paretopick.studies.pages import how_sure
 from paretopick.studies.result import STATUSES
 from support.eventful_studies import POLICIES, eventful, new_study
 from support.twin import Twin
@@ -33,27 +34,38 @@ def studied(truth, budget=120, metrics=None, policy="ege-sr", std=0.5, seed=0, *
 
 def check(result: pp.ParetoResult) -> None:
     """What holds of every result."""
-    assert {row.status for row in result.options} <= set(STATUSES)
     by_name = {row.option: row for row in result.options}
     signs = {name: 1 if goal == "max" else -1 for name, goal in result.metrics.items()}
+    assert result.pareto == tuple(row.option for row in result.options if row.in_answer)
     for row in result.options:
-        assert (row.status == "dominated") == bool(row.dominated_by)
+        assert row.status in STATUSES
+        assert result.status[row.option] == row.status
+        if row.probability is not None:
+            sides = [row.probability >= result.level, row.probability <= 1 - result.level]
+            assert row.status == ("pareto" if sides[0] else "dominated" if sides[1] else "open")
+        else:
+            assert row.status in ("open", "retired")
         for name in row.dominated_by:
+            assert not row.in_answer
             assert name in result.pareto
             other = by_name[name]
             ahead = [sign * (other.means[metric] - row.means[metric]) for metric, sign in signs.items()]
             assert min(ahead) >= 0
             assert max(ahead) > 0
+        if row.beaten_by is not None:
+            assert not row.in_answer
+            assert row.beaten_by.option in result.pareto
+            assert 0 < row.beaten_by.probability <= 1 - row.probability
+            assert [difference.metric for difference in row.beaten_by.by] == list(result.metrics)
         if row.status == "retired":
-            assert row.probability is None
             assert row.option not in result.pareto
-    if result.done and not any("retired" in note for note in result.notes):
-        assert all(by_name[name].status == "pareto" for name in result.pareto)
+    retired = {row.option for row in result.options if row.status == "retired"}
+    assert sorted(name for group in result.groups for name in group) == sorted(set(by_name) - retired)
     assert json.loads(result.to_json()) == result.to_dict()
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
-def test_statuses_share_out_the_options_and_who_is_dominated_names_who_dominates_it(policy):
+def test_statuses_are_what_the_probabilities_say_and_who_is_beaten_names_by_whom(policy):
     for seed in range(3):
         study = new_study(policy, seed)
         check(study.result())
@@ -92,18 +104,22 @@ def test_every_form_of_a_result_shows_the_same_numbers():
     for row in rows:
         cells = dict(zip(header, row, strict=True))
         own = record[cells["option"]]
-        assert cells["status"] == own["status"] == frame.loc[cells["option"], "status"]
+        assert cells["status"].split(",")[0] == own["status"] == frame.loc[cells["option"], "status"]
+        assert frame.loc[cells["option"], ["speed_low", "speed_high"]].tolist() == own["intervals"]["speed"]
+        beaten = own["beaten_by"]
+        assert cells["beaten by"].partition(":")[0] == ("" if beaten is None else beaten["option"])
         assert float(cells["speed"]) == pytest.approx(
             own["means"]["speed"], abs=0.51 * 10 ** -len(cells["speed"].partition(".")[2])
         )
         assert frame.loc[cells["option"], "speed"] == own["means"]["speed"]
         assert frame.loc[cells["option"], "probability"] == own["probability"]
-    console = Console(width=300, file=io.StringIO())
+    console = Console(width=400, file=io.StringIO())
     console.print(result)
     text = console.file.getvalue()
     for row in rows:
         assert all(cell in text for cell in row)
     assert str(result) in text
+    assert all(html.escape(line) in result._repr_html_() for line in str(result).splitlines())
 
 
 def test_a_close_call_is_less_sure_than_a_clear_one():
@@ -198,7 +214,11 @@ def test_an_option_of_the_answer_that_another_dominates_by_now_is_named():
             study.tell(todo.number, (900, 900) if later else first[todo.option])
     result = study.result()
     assert set(result.pareto) == {"b", "c"}
-    assert "'b' was found to be Pareto-optimal, and as measured by now 'c' dominates it." in result.notes
+    assert "the rounds of ege have kept b, which by all measurements together is more likely dominated." in result.notes
+    assert (result.status["b"], result.in_answer["b"]) == ("dominated", True)
+    assert ["b", "dominated, kept in"] in [row[:2] for row in result.cells()[1]]
+    assert result.doubtful[0].option == "b"
+    assert "the doubt is mostly about b (in it, wrongly with 99.9%)" in how_sure(result)
     check(result)
 
 

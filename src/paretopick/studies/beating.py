@@ -36,7 +36,8 @@ def beaten(judgement: Judgement, answer: BoolArray, options: Sequence[str], metr
     if not len(members) or not len(others):
         return {}
     chosen, shares = _likeliest(judgement, members, others)
-    others, chosen, shares = (part[shares > 0] for part in (others, chosen, shares))
+    known = shares > 0
+    others, chosen, shares = others[known], chosen[known], shares[known]
     differences = _differences(judgement, chosen, others, metrics)
     return {
         other: Beaten(options[member], share, by)

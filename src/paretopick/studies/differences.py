@@ -87,7 +87,7 @@ def plain_number(value: float) -> str:
 
 
 def _times(ratio: float, interval: Interval, way: str) -> str:
-    """``4.1 times smaller (3.6 to 4.6)``"""
+    """``4.1 times smaller (3.6 to 4.6)``."""
     low, high = interval
     if way == "smaller":
         ratio, low, high = 1 / ratio, 1 / high, 1 / low if low > 0 else math.inf

@@ -96,7 +96,7 @@ def _leaning(rows: Sequence[OptionResult]) -> list[str]:
     """Open options, each with its side and how probably it is Pareto-optimal; the first says what the number is."""
     what = ["P(optimal) ", *[""] * len(rows)]
     return [
-        f"{name} ({'in' if row.in_answer else 'out'}{'' if row.probability is None else f', {word}{probability(row.probability)}'})"
+        f"{name} ({'in' if row.in_answer else 'out'}, {word}{probability(row.probability)})"
         for row, name, word in zip(rows, _names(rows), what, strict=False)
     ]
 
@@ -139,8 +139,8 @@ def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
         row = [found.option, status_text(found)]
         for metric in result.metric_records:
             row += mean_and_interval(found.means[metric.name], found.intervals[metric.name])[: len(headings(metric))]
-        row += [probability(found.probability), f"{found.measurements:,}", "" if found.beaten_by is None else str(found.beaten_by)]
-        rows.append(row)
+        beaten_by = "" if found.beaten_by is None else str(found.beaten_by)
+        rows.append([*row, probability(found.probability), f"{found.measurements:,}", beaten_by])
     return [*header, "P(optimal)", "measured", "beaten by"], rows
 
 
