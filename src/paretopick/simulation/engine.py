@@ -151,8 +151,10 @@ def simulate(
     T = check_budgets(budgets, bandit)
     drawn = check_truths(truths, bandit)
     data = check_known(known, bandit)
-    more = {"hypervolume": hypervolume, "truths": drawn, "known": data, "by_arm": by_arm}
-    tasks = [make_task(bandit, spec, budgets=T, scale=scale, **more) for spec in specs]
+    tasks = [
+        make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume, truths=drawn, known=data, by_arm=by_arm)
+        for spec in specs
+    ]
     goal = _Goal(runs, max_runs)
     first = check_integer(start, "start", minimum=0, maximum=2**62)
     if drawn is not None:

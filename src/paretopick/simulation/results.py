@@ -65,7 +65,7 @@ class ErrorCurve:
     """"compiled" or "reference", which number their random numbers differently."""
     budgets: tuple[int, ...]
     tallies: IntArray
-    """``(n_budgets, len(TALLIES))`` totals; counted by arm, those of every arm behind them: its pulls, and how often it was wrong."""
+    """``(n_budgets, len(TALLIES))`` totals; behind them, if counted by arm, the pulls of every arm and how often it was wrong."""
     spans: tuple[Span, ...]
     """Which runs these are."""
 
@@ -128,12 +128,12 @@ class ErrorCurve:
     @property
     def pulls_by_arm(self) -> FloatArray:
         """Pulls of each arm per run, on average, ``(n_budgets, n_arms)``; of curves that were simulated with ``by_arm``."""
-        return self._of_arms()[0] / self.runs
+        return self._of_arms(0) / self.runs
 
     @property
     def wrong_by_arm(self) -> IntArray:
         """How many runs had each arm wrongly in the answer or out of it, ``(n_budgets, n_arms)``; likewise."""
-        return self._of_arms()[1]
+        return self._of_arms(1)
 
     @property
     def hypervolume(self) -> FloatArray:
@@ -278,12 +278,12 @@ class ErrorCurve:
             raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
         return pd.DataFrame(self.rows())
 
-    def _of_arms(self) -> IntArray:
-        """``(2, n_budgets, n_arms)``: the pulls of each arm, and how often it was wrong."""
+    def _of_arms(self, place: int) -> IntArray:
+        """``(n_budgets, n_arms)``: the pulls of each arm, or how often it was wrong."""
         columns = self.tallies[:, len(TALLIES) :]
         if not columns.size:
             raise InvalidInput("this curve was not counted by arm; simulate it with by_arm=True.")
-        return np.moveaxis(columns.reshape(len(columns), 2, -1), 1, 0)
+        return np.asarray(columns.reshape(len(columns), 2, -1)[:, place])
 
     def _total(self, name: str) -> IntArray:
         return self.tallies[:, TALLIES.index(name)]

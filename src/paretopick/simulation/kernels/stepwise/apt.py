@@ -63,7 +63,7 @@ def make_memory(bandit: BanditArrays) -> Memory:
 
 @kernel
 def run_apt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
-    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, and their pulls are added to ``spent[b]``."""
+    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, ``spent[b]`` gets the pulls of all."""
     arms, gaps, roots, moved, waiting = memory.arms, memory.gaps, memory.roots, memory.moved, memory.waiting
     K, D = bandit.n_arms, bandit.n_objectives
     for run in range(runs.first, runs.last):

@@ -55,7 +55,7 @@ def make_memory(bandit: BanditArrays) -> Memory:
 
 @kernel
 def run_doubt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
-    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, and their pulls are added to ``spent[b]``."""
+    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, ``spent[b]`` gets the pulls of all."""
     arms, pairs, moved, waiting = memory.arms, memory.pairs, memory.moved, memory.waiting
     K, D = bandit.n_arms, bandit.n_objectives
     for run in range(runs.first, runs.last):
