@@ -120,7 +120,11 @@ def continuation(
     metrics: Sequence[Metric],
     present_probability: float,
     target: float = 0.95,
+    used: int | None = None,
     more: Sequence[int] | None = None,
+    runs: int | None = None,
+    rng: int = 0,
+    workers: int | None = None,
 ) -> Continuation:
     """Returns what further measurements of a study would bring.
 
@@ -134,21 +138,27 @@ def continuation(
         metrics: of the study.
         present_probability: that the answer is right now, as the study says it.
         target: the probability that is enough.
-        more: the numbers of further measurements to look at; by default a ladder, or none if the answer is sure enough.
+        used: measurements so far, if others count than those of these options.
+        more: numbers of further measurements to look at beside the ladder; None: if the answer is sure enough, at none.
+        runs: continuations to simulate; by default as many as a second or two allows, at most 400.
+        rng: the seed; the same data say the same, whenever they are asked.
+        workers: threads.
     """
-    used = int(counts.sum())
+    here = int(counts.sum())
+    used = here if used is None else used
     goes_on = choice if choice.growable else PolicyChoice("doubt")
     if more is None and present_probability >= target:
         return Continuation(used, present_probability, target, (), SURE, 0, goes_on.name, tuple(names), 0)
-    missing = _missing(goes_on, counts)
-    steps, runs = _ladder(used, missing, *estimates.means.shape) if more is None else _given(more, missing, estimates.means.shape)
-    truths = _ranked(estimates, estimates.larger_is_better(estimates.draws(runs, np.random.default_rng(0))))
+    steps, affordable = _ladder(here, _missing(goes_on, counts), estimates.means.shape, more or ())
+    runs = affordable if runs is None else runs
+    truths = _ranked(estimates, estimates.larger_is_better(estimates.draws(runs, np.random.default_rng(rng))))
     curve = simulate(
         Bandit(_ranked(estimates, estimates.larger_is_better(estimates.means)), estimates.noise, name="continuation"),
         goes_on,
-        budgets=[used + step for step in steps],
+        budgets=[here + step for step in steps],
         runs=runs,
-        rng=0,  # the same data say the same, whenever they are asked
+        rng=rng,
+        workers=workers,
         scale=[metric.divisor(noise) for metric, noise in zip(metrics, estimates.scale().tolist(), strict=True)],
         truths=truths,
         known=(counts, _known_sums(estimates, counts, sums), np.where(estimates.exact, 0.0, squares)),
@@ -176,29 +186,17 @@ def _missing(choice: PolicyChoice, counts: IntArray) -> int:
     return int(np.maximum(initial - counts, 0).sum())
 
 
-def _ladder(used: int, missing: int, n_options: int, n_metrics: int) -> tuple[list[int], int]:
+def _ladder(used: int, missing: int, shape: tuple[int, ...], more: Sequence[int]) -> tuple[list[int], int]:
     """Numbers of further measurements, and how many continuations to simulate up to the last of them."""
-    wanted = max(FURTHEST * used, FEWEST_EACH * n_options)
-    affordable = SECONDS / _seconds(n_options, n_metrics)
-    last = max(min(wanted, affordable / FEWEST_RUNS), used, missing, n_options)
-    first = max(missing, last / 100, 1)
-    steps = sorted({max(two_digits(n), missing, 1) for n in np.geomspace(first, last, STEPS)})
-    return steps, int(np.clip(affordable / last, FEWEST_RUNS, RUNS))
-
-
-def _given(more: Sequence[int], missing: int, shape: tuple[int, ...]) -> tuple[list[int], int]:
-    """The same for numbers that somebody has asked for."""
-    steps = sorted(set(more))
-    if not steps or steps[0] < max(missing, 1):
-        raise InvalidInput(
-            f"more={list(more)} must be numbers of further measurements"
-            + (
-                f", at least {missing} each: options that were measured less often than the others come first."
-                if missing
-                else "."
-            )
-        )
-    return steps, int(np.clip(SECONDS / _seconds(*shape) / steps[-1], FEWEST_RUNS, RUNS))
+    if min(more, default=missing) < max(missing, 1) and more:
+        first = f"; options that were measured less often than the others get {missing} first" if missing else ""
+        raise InvalidInput(f"more={list(more)} must be numbers of further measurements, {max(missing, 1)} or more{first}.")
+    wanted = max(FURTHEST * used, FEWEST_EACH * shape[0])
+    affordable = SECONDS / _seconds(*shape)
+    last = max(min(wanted, affordable / FEWEST_RUNS), used, missing, shape[0])
+    first_step = max(missing, last / 100, 1)
+    steps = sorted({*more, *(max(two_digits(n), missing, 1) for n in np.geomspace(first_step, last, STEPS))})
+    return steps, int(np.clip(affordable / steps[-1], FEWEST_RUNS, RUNS))
 
 
 def _seconds(n_options: int, n_metrics: int) -> float:
