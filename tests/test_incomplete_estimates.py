@@ -53,7 +53,7 @@ def test_complete_measurements_may_be_counted_in_any_form():
 
 def test_each_metric_has_its_own_count_and_two_metrics_that_of_measurements_with_both():
     rng = np.random.default_rng(2)
-    tables = with_gaps(rng, normal_tables(rng, np.zeros((4, 2)), 400, [[1.0, 0.8], [0.8, 1.0]]), 0.4)
+    tables = with_gaps(rng, normal_tables(rng, np.zeros((2, 2)), 400, [[1.0, 0.8], [0.8, 1.0]]), 0.4)
     tables[0] = np.vstack((tables[0], [[NAN, NAN]]))  # nothing was measured
     found = estimates_of(tables)
     pooled, freedom, crossed, degrees = np.zeros(2), np.zeros(2), 0.0, 0
@@ -71,7 +71,7 @@ def test_each_metric_has_its_own_count_and_two_metrics_that_of_measurements_with
         degrees += len(rows) - 1
         assert found.counts[option] == sum(not np.isnan(row).all() for row in table)
     assert found.pooled == pytest.approx(np.sqrt(pooled / freedom))
-    assert (found.freedom == freedom).all()  # no option's noise differs from the others'
+    assert (found.freedom == freedom).all()  # two options share their noise
     literal = crossed / degrees / np.sqrt(np.prod(pooled / freedom)) * degrees / (degrees + 2)
     assert found.correlation[0, 1] == pytest.approx(literal)
     assert literal == pytest.approx(0.8, abs=0.1)
