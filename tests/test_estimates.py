@@ -6,7 +6,9 @@ from scipy import stats
 from scipy.special import digamma, ndtr, polygamma
 
 from paretopick.errors import NotReady
-from paretopick.estimates import POPULATION, _shrunken, estimate_tables
+from paretopick.estimates import estimate_tables
+from paretopick.estimates.populations import shrunken
+from paretopick.estimates.records import POPULATION
 from paretopick.studies import certainty
 from paretopick.studies.certainty import _wilson, resample
 from paretopick.theory.dominance import optimal_rows
@@ -228,7 +230,7 @@ def test_the_population_is_the_one_of_a_literal_expectation_maximisation():
     tables = normal_tables(rng, rng.normal(size=(9, 2)), rng.integers(2, 9, 9))
     found = estimates_of(tables)
     located, spread = found._located()
-    nearer, left = _shrunken(located, spread)
+    nearer, left = shrunken(located, spread)
     units = located.std(axis=0)
     x, C = located / units, [c / np.outer(units, units) for c in spread]
     S = np.cov(x.T)

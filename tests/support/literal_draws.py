@@ -3,7 +3,9 @@
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
-from paretopick.estimates import NORMAL_FROM, Estimates, _root, _shrunken
+from paretopick.estimates import Estimates
+from paretopick.estimates.populations import shrunken
+from paretopick.estimates.records import NORMAL_FROM, _root
 
 
 def literal_resample(estimates: Estimates, answer: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -25,7 +27,7 @@ def literal_draws(estimates: Estimates, n: int, rng: np.random.Generator) -> np.
     """``Estimates.draws`` with a Beta quantile for each number."""
     located, spread = estimates._located()
     if estimates.is_population:
-        located, spread = _shrunken(located, spread)
+        located, spread = shrunken(located, spread)
     z = np.einsum("kde,nke->nkd", _root(spread), rng.standard_normal((n, *located.shape)))
     draws = located + z * estimates._heavier(n, rng)
     widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
