@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from paretopick._arrays import BoolArray, FloatArray
 from paretopick._words import capital, counted, listed
 from paretopick.errors import NotReady
+from paretopick.estimates import Estimates
 from paretopick.studies.beating import beaten
 from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
 from paretopick.studies.definition import Definition
@@ -79,6 +81,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         is_part=definition.choice.max_arms is not None,
         level=level,
         near_equals=said.near_equals(definition) if sure else (),
+        look_ahead=_look_ahead(state, said) if sure else None,
     )
 
 
@@ -160,6 +163,33 @@ def _rehearsal(state: State, judgement: Judgement | None, runs: int) -> Rehearsa
     if not runs or judgement is None:
         return None
     return rehearse(state.definition, judgement.estimates, state.budget, runs, scale=state.widths())
+
+
+def _look_ahead(state: State, said: _Said) -> Callable[[], str | None] | None:
+    """What finds out the next step when somebody wants to know; None where some options are enough, or too little is known."""
+    definition, judgement = state.definition, said.judgement
+    if judgement is None or definition.choice.max_arms is not None:
+        return None
+    counts, means, variances = (array[said.present] for array in (state.policy.counts, state.means(), state.variances()))
+    return partial(
+        _next_step,
+        judgement.estimates,
+        counts=counts,
+        sums=means * counts[:, None] * definition.signs,
+        squares=np.nan_to_num(variances) * np.maximum(counts - 1, 0)[:, None],
+        choice=definition.choice,
+        names=tuple(definition.options[arm] for arm in said.present),
+        metrics=definition.metrics,
+        present_probability=said.certainty.probability or 0.0,
+        target=said.level,
+        used=state.used,
+    )
+
+
+def _next_step(estimates: Estimates, **given: Any) -> str:
+    from paretopick.studies.continuation import continuation  # with all that simulations need
+
+    return continuation(estimates, **given).next_step
 
 
 def _dominators(means: FloatArray, front: set[int], others: list[int]) -> dict[int, list[int]]:
