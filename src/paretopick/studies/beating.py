@@ -45,6 +45,22 @@ def beaten(judgement: Judgement, answer: BoolArray, options: Sequence[str], metr
     }
 
 
+def compared(
+    judgement: Judgement, some: Sequence[str], other: str, options: Sequence[str], metrics: Sequence[Metric]
+) -> list[tuple[Difference, ...]]:
+    """Returns how some options differ from another one, metric by metric.
+
+    Args:
+        judgement: of all options.
+        some: names of those that are compared.
+        other: the name of the one with which they are.
+        options: the names of all.
+        metrics: of which they are the means.
+    """
+    places = np.array([options.index(name) for name in some], dtype=np.int64)
+    return _differences(judgement, places, np.full(len(places), options.index(other)), metrics)
+
+
 def _likeliest(judgement: Judgement, members: IntArray, others: IntArray) -> tuple[IntArray, FloatArray]:
     """For each of the others the member that dominates it in most draws, and in which share; the first of equals."""
     from scipy.special import log_ndtr

@@ -103,7 +103,7 @@ def _percent(ratio: float, interval: Interval, way: str) -> str:
 
 
 def _signed_percent(share: float) -> str:
-    return f"\N{MINUS SIGN}{percent(-share)}" if share < -5e-5 else percent(abs(share))
+    return f"-{percent(-share)}" if share < -5e-5 else percent(abs(share))
 
 
 def _between(low: str, high: str) -> str:

@@ -72,19 +72,26 @@ def how_sure(result: ParetoResult) -> str:
 
 def lines(result: ParetoResult) -> Iterator[str]:
     """Yields what else one should know, a line each: the groups, near-equals, the next step, the notes."""
-    groups = result.groups
-    if any(row.probability is not None for row in result.options):
-        yield from _group("Surely in", unmistakable(groups.surely_in))
-        yield from _group("Open", _leaning([row for row in result.ranked() if row.status == "open"]))
-        yield from _group("Surely out", unmistakable(groups.surely_out))
-    elif result.used:
+    if result.used and all(row.probability is None for row in result.options):
         yield how_sure(result)
-    for group in result.near_equals:
-        yield f"Nearly equal, either will do: {listed(group)}"
+    yield from group_lines(result)
     if result.next_step is not None:
         yield f"Next: {result.next_step}"
     for note in result.notes:
         yield f"Note: {note}"
+
+
+def group_lines(result: ParetoResult) -> Iterator[str]:
+    """Yields who is surely in, open and surely out, and who is nearly equal, a line each."""
+    groups = result.groups
+    if any(row.probability is not None for row in result.options):
+        yield from _group("Surely in", unmistakable(groups.surely_in))
+        unsure = sorted((row for row in result.options if row.status == "open"), key=lambda row: -(row.doubt or 0.0))
+        yield from _group("Open, leaning in", _with_chances([row for row in unsure if row.in_answer]))
+        yield from _group("Open, leaning out", _with_chances([row for row in unsure if not row.in_answer]))
+        yield from _group("Surely out", unmistakable(groups.surely_out))
+    for group in result.near_equals:
+        yield f"Nearly equal, either will do: {listed(group)}"
 
 
 def _group(title: str, names: Sequence[str]) -> Iterator[str]:
@@ -92,13 +99,10 @@ def _group(title: str, names: Sequence[str]) -> Iterator[str]:
         yield f"{title} ({len(names)}): {some(names, MOST_NAMES)}"
 
 
-def _leaning(rows: Sequence[OptionResult]) -> list[str]:
-    """Open options, each with its side and how probably it is Pareto-optimal; the first says what the number is."""
+def _with_chances(rows: Sequence[OptionResult]) -> list[str]:
+    """Options, each with how probably it is Pareto-optimal; the first says what the number is."""
     what = ["P(optimal) ", *[""] * len(rows)]
-    return [
-        f"{name} ({'in' if row.in_answer else 'out'}, {word}{probability(row.probability)})"
-        for row, name, word in zip(rows, _names(rows), what, strict=False)
-    ]
+    return [f"{name} ({word}{probability(row.probability)})" for row, name, word in zip(rows, _names(rows), what, strict=False)]
 
 
 def _wrongly(row: OptionResult) -> str:
