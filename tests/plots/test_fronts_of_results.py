@@ -192,7 +192,7 @@ def test_what_differs_widely_and_is_positive_is_drawn_on_logarithmic_axes():
     assert across.directions[:2] == ("small is good, log", "small is good")
     heights = dict(zip(across.names, across.heights[:, 0], strict=True))
     assert heights["1"] == pytest.approx(1 - np.log(2) / np.log(90))
-    assert (across.best[0], across.worst[0]) == ("0.01", "0.90")
+    assert (across.best[0], across.worst[0]) == ("0.01", "0.9")
 
 
 def test_regions_of_few_measurements_are_as_wide_as_their_intervals():

@@ -3,7 +3,9 @@
 import html
 import io
 import json
+import pickle
 import re
+from dataclasses import replace
 
 import calibration
 import numpy as np
@@ -15,6 +17,8 @@ from paretopick.estimates import estimate_tables
 from paretopick.studies.pages import how_sure
 from paretopick.studies.result import STATUSES
 from support.eventful_studies import POLICIES, eventful, new_study
+from support.example_results import option_result
+from support.example_results import result as hand_made
 from support.twin import Twin
 
 
@@ -240,6 +244,81 @@ def test_when_one_dominated_option_is_left_nobody_is_said_to_be_sure_of_nothing(
     result = study.result()
     assert result.pareto == ()
     assert result.certainty.probability == 0.0
+
+
+def test_what_is_sure_depends_on_the_level_and_what_is_open_says_its_side():
+    study = studied({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.8, -0.1)}, budget=30, policy="doubt", std=0.6)
+    usual, strict, lax = (study.result(level=level) for level in (0.95, 1.0, 0.501))
+    assert usual == study.result()
+    for result, level in ((usual, 0.95), (strict, 1.0), (lax, 0.501)):
+        check(result)
+        assert result.level == level
+        assert result.pareto == usual.pareto
+    assert strict.groups.open
+    assert lax.groups.open == ()
+    assert set(lax.groups.surely_in) == set(lax.pareto)
+    for row in strict.options:
+        if row.status == "open":
+            assert row.in_answer == (row.probability >= 0.5)
+            side = "leaning in" if row.in_answer else "leaning out"
+            assert re.search(rf"^Open, {side} \(\d\): .*{row.option} \(", str(strict), re.MULTILINE)
+    for level in (0.5, 1.1, "x"):
+        with pytest.raises(pp.InvalidInput, match="level="):
+            study.result(level=level)
+
+
+def test_doubt_is_named_by_how_likely_a_side_is_wrong():
+    rows = [
+        option_result(name, "open", {"m": 1.0}, probability=chance) for name, chance in (("a", 0.88), ("b", 0.45), ("c", 0.7))
+    ]
+    made = hand_made(rows, {"m": "max"}, pareto=("b", "c"))
+    assert [row.option for row in made.doubtful] == ["a", "b", "c"]
+    assert [row.doubt for row in made.doubtful] == pytest.approx([0.88, 0.55, 0.3])
+    made = replace(made, certainty=pp.Certainty(0.1, (0.0, 0.2), 100, "."))
+    assert "mostly about a (not in it, wrongly with 88%), b (in it, wrongly with 55%) and c" in how_sure(made)
+    alike = replace(made, near_equals=(("a", "c"),))  # of which one is in the answer
+    assert "mostly about b (in it, wrongly with 55%) and c" in how_sure(alike)
+    assert "Nearly equal, either will do: a and c" in str(alike)
+
+
+def test_options_that_cannot_be_told_apart_are_shown_together():
+    study = studied({"a": (9.0, 0.0), "b": (9.0, 0.0), "c": (0.0, 9.0), "d": (0.0, 0.0)}, budget=120, policy="doubt")
+    assert study.result().near_equals == (("a", "b"),)
+    assert "Nearly equal, either will do: a and b" in str(study.result())
+
+
+def test_the_next_step_is_found_when_it_is_asked_for():
+    study = studied({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.8, -0.1)}, budget=30, policy="doubt", std=0.6)
+    result = study.result()
+    assert result.to_dict()["next_step"] is None
+    assert result.probability < 0.95
+    assert "more measurement" in result.next_step
+    assert result.to_dict()["next_step"] == result.next_step == study.result().next_step
+    assert f"Next: {result.next_step}" in str(result)
+    assert result == study.result()
+    assert pickle.loads(pickle.dumps(study.result())).next_step == result.next_step
+    assert studied({"a": (9.0,), "b": (0.0,)}).result().next_step == "It is sure enough: nothing more is needed."
+    part = studied({"a": (9.0,), "b": (0.0,), "c": (0.0,)}, policy=("ege-sr-k", {"max_arms": 1})).result()
+    assert part.next_step is None  # some are enough
+
+
+def test_print_notebooks_and_terminals_show_the_notes():
+    study = studied({"a": (9.0, 0.0), "b": (0.0, 9.0), "c": (-9.0, -9.0)}, policy="doubt")
+    study.retire("c", "sold out")
+    result = study.result()
+    assert "Note: 'c' was retired: sold out" in str(result)
+    assert "&#x27;c&#x27; was retired: sold out" in result._repr_html_()
+    console = Console(width=300, file=io.StringIO())
+    console.print(result)
+    assert "Note: 'c' was retired: sold out" in console.file.getvalue()
+    assert repr(result) == str(result).splitlines()[0]
+
+
+def test_no_word_of_ours_is_left_in_what_users_read():
+    for policy in POLICIES:
+        study = eventful(new_study(policy, 1), 1)
+        said = " ".join([str(study.result()), *study.result().cells()[0], *study.status()["notes"], study.result().sentence])
+        assert not re.search(r"\b(told|undecided|arms?|pulls?|left after)\b|kept, and counted", said)
 
 
 def test_an_answer_of_so_many_says_that_there_may_be_more():

@@ -62,7 +62,7 @@ class ParallelData:
         low, high = (good.min(axis=0), good.max(axis=0)) if len(good) else (np.zeros(len(metrics)), np.zeros(len(metrics)))
         width = high - low
         heights = np.where(width > 0, (good - low) / np.where(width > 0, width, 1.0), 0.5)
-        ends = [_ends(*(np.exp(pair) if log else pair)) for *pair, log in zip(high * signs, low * signs, logs, strict=True)]
+        ends = [_log_ends(*pair) if log else _ends(*pair) for *pair, log in zip(high * signs, low * signs, logs, strict=True)]
         n = sum(kind in IN_ANSWER for kind in options.kinds)
         crowd = (f"{n} options of the answer are too many to be named here.",) if n > MOST_NAMES else ()
         return cls(
@@ -114,6 +114,12 @@ def _ends(best: float, worst: float) -> tuple[str, str]:
     if best == worst:
         return f"all {numbers([best])[0]}", ""
     upper, lower = numbers([best, worst])
+    return upper, lower
+
+
+def _log_ends(best: float, worst: float) -> tuple[str, str]:
+    """The same for a logarithmic axis, of whose ends the logarithms are given: two digits of each."""
+    upper, lower = (numbers([float(f"{np.exp(end):.2g}")])[0] for end in (best, worst))
     return upper, lower
 
 

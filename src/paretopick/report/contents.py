@@ -104,8 +104,11 @@ def make_report(study: Study, *, rehearsals: int | None = None, baseline: str | 
 
 
 def _choices(result: ParetoResult) -> Iterable[tuple[str, ...]]:
-    """The options of the answer, with their means and what speaks for each."""
-    members = [row for row in result.ranked() if row.in_answer]
+    """The options of the answer along the first metric, with their means and what speaks for each."""
+    first = result.metric_records[0]
+    members = sorted(
+        (row for row in result.options if row.in_answer), key=lambda row: -first.sign * (row.means[first.name] or 0.0)
+    )
     if members:
         yield ("option", *result.metrics, "what speaks for it")
     for row in members:

@@ -58,7 +58,7 @@ def to_html(report: Report) -> str:
     body = [
         f"<header>\n<h1>{say(report.study)}</h1>",
         f'<p class="answer">{say(report.answer)}</p>\n<p class="sure">{say(report.how_sure)}</p>',
-        "" if report.next_step is None else f'<p class="next"><b>What next?</b> {say(report.next_step)}</p>',
+        "" if report.next_step is None else f'<p class="next"><strong>What next?</strong> {say(report.next_step)}</p>',
         "</header>",
         *_which_to_take(report),
     ]

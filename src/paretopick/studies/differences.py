@@ -91,8 +91,11 @@ def _times(ratio: float, interval: Interval, way: str) -> str:
     low, high = interval
     if way == "smaller":
         ratio, low, high = 1 / ratio, 1 / high, 1 / low if low > 0 else math.inf
-    ends = _between(f"{low:.2g}", f"{high:.2g}") if max(abs(low), abs(high)) < 10 else _between(f"{low:,.0f}", f"{high:,.0f}")
-    return f"{ratio:.2g} times {way}{ends}" if ratio < 10 else f"{ratio:,.0f} times {way}{ends}"
+    return f"{_factor(ratio)} times {way}{_between(_factor(low), _factor(high))}"
+
+
+def _factor(ratio: float) -> str:
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:,.0f}"
 
 
 def _percent(ratio: float, interval: Interval, way: str) -> str:

@@ -21,6 +21,9 @@ INTERVAL = "95% interval"
 TEXTS = ("option", "status", "beaten by")
 """Columns of ``cells`` that are not numbers."""
 
+WRAPPED = ' class="text" style="white-space: normal"'
+"""How cells of a table are marked that may go over several lines."""
+
 MOST_DOUBTS = 3
 MOST_NAMES = 12
 """So many options of a group are named in a line."""
@@ -176,7 +179,8 @@ def html_page(result: ParetoResult) -> str:
 def html_table(result: ParetoResult) -> str:
     """Returns the table as HTML; each row has the status of its option as its class, and intervals have a class of their own."""
     header, rows = cells(result)
-    places = [' class="text"' if name in TEXTS else ' class="interval"' if name == INTERVAL else "" for name in header]
+    kinds = {**dict.fromkeys(TEXTS, ' class="text"'), "beaten by": WRAPPED, INTERVAL: ' class="interval"'}
+    places = [kinds.get(name, "") for name in header]
     head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
     body = "".join(
         f'<tr class="{found.status}">'
@@ -184,7 +188,7 @@ def html_table(result: ParetoResult) -> str:
         + "</tr>\n"
         for found, row in zip(result.ranked(), rows, strict=True)
     )
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+    return f'<table style="white-space: nowrap">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>'
 
 
 def rich_page(result: ParetoResult) -> Group:
