@@ -9,20 +9,22 @@ import math
 import multiprocessing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_integer, check_real, check_rng
-from paretopick._words import short
+from paretopick._arrays import FloatArray, check_flag, check_integer, check_real, check_rng
+from paretopick._words import joined, short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
+from paretopick.planning.ahead import look_ahead
 from paretopick.planning.pilots import Pilot
-from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, two_digits, wrong
+from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, wrong
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
 from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.simulation.engine import cores
 from paretopick.studies import Study
+from paretopick.studies.continuation import Continuation, two_digits
 from paretopick.theory.complexity import complexity
 
 PLANNED = tuple(name for name in policies_with("amendable") if not needed_options(name))
@@ -54,25 +56,58 @@ SEEN_NOTHING = 3.85
 Progress = Callable[[str, float, float], None]
 
 
+class _Options(TypedDict, total=False):
+    """The keywords of ``plan`` that are for all it takes."""
+
+    policies: Iterable[PolicyGiven] | None
+    budgets: int | Iterable[int] | None
+    more: int | Iterable[int] | None
+    target: float
+    runs: int | None
+    max_budget: int | None
+    rng: Seed
+    workers: int | None
+    progress: Progress | None
+
+
+@overload
+def plan(pilot: Pilot | Bandit, /, *, anew: bool = False, **options: Unpack[_Options]) -> Plan: ...
+
+
+@overload
+def plan(pilot: Study, /, *, anew: Literal[False] = False, **options: Unpack[_Options]) -> Continuation: ...
+
+
+@overload
+def plan(pilot: Study, /, *, anew: Literal[True], **options: Unpack[_Options]) -> Plan: ...
+
+
 def plan(
     pilot: Pilot | Study | Bandit,
     /,
     *,
-    policies: Iterable[PolicyGiven] = PLANNED,
+    anew: bool = False,
+    policies: Iterable[PolicyGiven] | None = None,
     budgets: int | Iterable[int] | None = None,
+    more: int | Iterable[int] | None = None,
     target: float = 0.05,
     runs: int | None = None,
     max_budget: int | None = None,
     rng: Seed = 0,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Plan:
+) -> Plan | Continuation:
     """Returns how often studies will be wrong, by policy and budget, and the smallest budget that reaches a target.
+
+    Of a study: what it will reach with more measurements, from what it has measured so far (see ``look_ahead``), unless it is to
+    be the pilot of a new one.
 
     Args:
         pilot: what is known: ``Pilot.of_table(...)``, a study in progress, or a ``Bandit`` with guessed means and noise.
-        policies: names, or (name, options).
+        anew: whether a study is the pilot of a new one, which starts from nothing.
+        policies: names, or (name, options); by default all that a study can use without further options.
         budgets: to look at; by default ten, from the smallest possible to where the target is reached.
+        more: of a study that goes on, the numbers of further measurements to look at; by default 100, 300 and 1,000.
         target: the share of wrong answers that is acceptable.
         runs: simulated studies for each policy and budget; by default 2,000, or 200 with exact metrics.
         max_budget: the largest budget to consider; by default 500 measurements per option, or the largest of ``budgets``.
@@ -83,8 +118,18 @@ def plan(
     Raises:
         SimulationInterrupted: on Ctrl-C; its ``partial`` is a plan of the policies that are finished, if there are any.
     """
+    if isinstance(pilot, Study) and not check_flag(anew, "anew"):
+        given = {"policies": policies, "budgets": budgets, "max_budget": max_budget}
+        if others := [f"{name}=" for name, value in given.items() if value is not None]:
+            raise InvalidInput(
+                f"{joined(others)} of a plan {'is' if len(others) == 1 else 'are'} for a new study; say anew=True too, or more= "
+                f"for what {pilot.name!r} itself will reach with so many more measurements."
+            )
+        return look_ahead(pilot, more=more, target=target, runs=runs, rng=rng, workers=workers)
+    if more is not None:
+        raise InvalidInput(f"more={short(more)} is for a study that goes on; for a new one say budgets=.")
     planner = _Planner(_pilot(pilot), target, runs, rng, workers, progress or (lambda *_: None))
-    return planner.plan(_several(policies), budgets, max_budget)
+    return planner.plan(_several(PLANNED if policies is None else policies), budgets, max_budget)
 
 
 class _Planner:

@@ -13,6 +13,7 @@ from paretopick._arrays import FloatArray, IntArray
 from paretopick._words import counted, joined, percent
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
+from paretopick.studies.continuation import two_digits
 
 
 @dataclass(frozen=True)
@@ -183,12 +184,6 @@ def crossing(curve: ErrorCurve, target: float) -> float:
 def _first_of_the_last(flags: Any) -> int:
     """Where the run of true ones at the end begins; the length if there is none."""
     return len(flags) - int(np.argmin(np.append(flags[::-1], False)))
-
-
-def two_digits(budget: float) -> int:
-    """To two digits."""
-    digits = 10 ** max(0, math.floor(math.log10(budget)) - 1)
-    return int(round(budget / digits) * digits)
 
 
 def share(rate: float, runs: int) -> str:
