@@ -42,8 +42,8 @@ MOSTLY = 0.5
 MOST_NAMED = 3
 """Options are named that get this share of the measurements together, if they are no more than so many."""
 
-OPEN = 0.1
-"""An option stays open if it is wrong in this share of the runs."""
+ALONE = 0.5
+"""An option is the reason for wrong answers if it is wrong in this share of them."""
 
 SURE = "It is sure enough: nothing more is needed."
 
@@ -308,7 +308,6 @@ def _too_alike(
     """Why the last step is not enough: which options stay open, and by how little the worst of them differs from another."""
     wrong = curve.wrong_by_arm[-1] / curve.runs
     worst = int(wrong.argmax())
-    n_open = int((wrong > OPEN).sum())
     noise = np.where(estimates.exact, 1.0, estimates.scale())
     apart = np.where(estimates.exact, np.sign(truths - truths[:, [worst]]) * 1e9, (truths - truths[:, [worst]]) / noise)
     # How little it takes for another option to be ahead of it in every metric, or it of the other.
@@ -321,8 +320,8 @@ def _too_alike(
     size = float(np.median(np.abs(truths[:, other, metric] - truths[:, worst, metric])))
     pair = f"{names[worst]!r} and {names[other]!r}"
     apart_by = f"(about {size:.2g} apart in {metrics[metric].name!r})"
-    if n_open > 4:
-        return f"{n_open} options stay open, such as {pair} {apart_by}"
+    if wrong[worst] < ALONE * curve.rate[-1]:
+        return f"several options stay open, such as {pair} {apart_by}"
     return f"{pair} are too alike {apart_by}"
 
 
