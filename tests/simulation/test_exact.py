@@ -43,7 +43,7 @@ def test_a_run_is_ask_and_tell_with_the_widths_given_to_the_policy(spec):
             assert mine.to_dict() == player.to_dict()
         truth = np.flatnonzero(bandit.optimal).tolist()
         for workers in (1, 2):
-            curve = pp.simulate(bandit, spec, budgets=60, runs=12, rng=9, scale=[0.5, 0.0], workers=workers)
+            curve = pp.simulate(bandit, spec, budgets=60, runs=12, rng=9, scale=[0.5, 0.0], workers=workers, engine="reference")
             assert curve.errors[0] == sum(answer != truth for answer, _, _ in answers)
             assert curve.pulls[0] * 12 == sum(pulls for _, pulls, _ in answers)
             assert curve.rounds[0] * 12 == sum(rounds for _, _, rounds in answers)
@@ -98,18 +98,21 @@ def test_with_truths_every_run_has_its_own():
         assert 0 < curve.errors[0] < 12
 
 
-def test_it_runs_in_the_reference_engine_which_is_said(caplog):
-    curve = pp.simulate(PAID, "ege-sr", runs=2, rng=1, scale=[0.5, 0])
-    assert curve.engine == "reference"
-    assert caplog.messages == [
-        "ege-sr with an objective without noise (0 in scale) has no kernel: it runs in the reference engine, pull by pull"
-    ]
+@pytest.mark.parametrize("spec", [*SPECS, ("doubt", {})])
+def test_it_runs_compiled_and_errs_as_often_as_in_the_reference_engine(spec):
+    """Run by run in test_parity.py; here both engines draw their own numbers."""
+    fast = pp.simulate(PAID, spec, runs=4000, rng=1, scale=[0.5, 0])
+    slow = pp.simulate(PAID, spec, runs=150, rng=1, scale=[0.5, 0], engine="reference")
+    assert fast.engine == "compiled"
+    assert fast.scale == (0.5, 0.0)
+    expected = fast.relaxed_losses[0] / 4000
+    assert abs(slow.relaxed_losses[0] / 150 - expected) < 4 * np.sqrt(expected * (1 - expected) / 150) + 0.01
+    assert slow.pulls[0] == pytest.approx(fast.pulls[0], rel=0.1)
 
 
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: pp.simulate(PAID, "ege-sr", scale=[0.5, 0], engine="compiled"), r"\(0 in scale\) has no kernel; say engine="),
         (
             lambda: make_task(PAID, "ape-fb", scale=[0.5, 0]),
             r"objective 1 is without noise, and ape-fb knows no .*; these do: .*, apt",
