@@ -85,8 +85,8 @@ def command(
     runs: Annotated[
         int | None,
         typer.Option(
-            help="How many studies to simulate for each policy and budget.  [default: 2000, or 200 with exact metrics; of a "
-            "study that goes on 400 or fewer]",
+            help="How many studies to simulate for each policy and budget.  [default: 2000; of a study that goes on 400 or "
+            "fewer]",
             show_default=False,
         ),
     ] = None,
