@@ -374,27 +374,6 @@ class Study:
                 raise NotReady("all options are retired.")
             return state.estimates(state.present), tuple(self.options[arm] for arm in state.present), state.widths()
 
-    def data(self) -> Any:
-        """Returns what the study knows of the options that were not retired, in numbers."""
-        from types import SimpleNamespace
-
-        with self._live.reading() as (state, _):
-            present = state.present
-            if not present:
-                raise NotReady("all options are retired.")
-            return SimpleNamespace(
-                options=tuple(self.options[arm] for arm in present),
-                metrics=self.definition.metrics,
-                estimates=state.estimates(present),
-                counts=state._sums.counts[present],
-                sums=state._signed_totals(present),
-                squares=state._sums.squares()[present],
-                choice=self.definition.choice,
-                used=state.used,
-                budget=state.budget,
-                widths=state.widths(),
-            )
-
     def status(self) -> dict[str, Any]:
         """Returns where the study stands, as JSON values."""
         with self._live.reading() as (state, transaction):
