@@ -40,12 +40,12 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     status |= dict.fromkeys(unbeaten, "undecided")
     chances, certainty, rehearsal, estimates = _how_sure(state, front, rehearsals) if sure else ({}, NOT_ASKED, None, None)
     intervals = {} if estimates is None else dict(zip(state.present, estimates.intervals().tolist(), strict=True))
-    counts = now.counts
+    counts = state.counts
     errors = np.sqrt(state.variances() / np.maximum(counts, 1)[:, None])
     errors[:, definition.is_exact] = 0.0
     return ParetoResult(
         study=study,
-        done=now.done,
+        done=state.done,
         pareto=tuple(definition.options[arm] for arm in sorted(front)),
         options=tuple(
             OptionResult(
@@ -69,8 +69,8 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         correlation=None if estimates is None else tuple(map(tuple, estimates.correlation.tolist())),
         policy=definition.policy,
         budget=state.budget,
-        used=now.pulls_used,
-        round=now.round,
+        used=state.used,
+        round=state.round,
         notes=(*_notes(state), *_surprises(definition, signed, front, unbeaten)),
         is_part=definition.choice.max_arms is not None,
     )
@@ -80,7 +80,7 @@ def _statuses(state: State, now: Snapshot, front: set[int]) -> dict[int, str]:
     """What the policy decided."""
     status = dict.fromkeys(range(len(state.definition.options)), "dominated")
     status |= dict.fromkeys(now.active, "undecided")
-    if now.done and not state.policy.stopped:  # if it stopped early, nobody knows about the others
+    if state.done and not state.policy.stopped:  # if it stopped early, nobody knows about the others
         status |= dict.fromkeys(now.active, "dominated")
         status |= dict.fromkeys(front, "pareto")
     status |= dict.fromkeys(now.accepted, "pareto")
@@ -133,14 +133,14 @@ def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:
 def _notes(state: State) -> Iterable[str]:
     for arm, why in state.retired.items():
         yield f"{state.definition.options[arm]!r} was retired: {why}"
-    if state.voided:
-        numbers = ", ".join(map(str, state.voided))
-        plural = "measurements" if len(state.voided) > 1 else "measurement"
+    if voided := getattr(state, "voided", ()):
+        numbers = ", ".join(map(str, voided))
+        plural = "measurements" if len(voided) > 1 else "measurement"
         yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
     if len(state.definition.options) == 1:
         yield "a single option is Pareto-optimal without any measurement."
-    elif state.policy.done:
-        for name, count in zip(state.definition.options, state.policy.counts, strict=True):
+    elif state.done:
+        for name, count in zip(state.definition.options, state.counts, strict=True):
             if count == 0 and state.definition.options.index(name) not in state.retired:
                 yield f"{name!r} has no measurement left; what was decided about it stands."
     if state.kept:
