@@ -5,6 +5,10 @@ import pytest
 
 import paretopick as pp
 from paretopick.simulation import make_task
+from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.certain_gaps import find_certain_gaps, make_certain_gaps
+from paretopick.simulation.kernels.vectors import kernel
+from paretopick.theory.gaps import optimal_and_gaps
 
 COSTS = np.array([[1.0, -3.0], [1.2, -3.0], [0.4, -1.0], [0.5, -2.0], [0.9, -2.0], [0.1, -1.0], [1.1, -4.0], [0.3, 0.0]])
 PAID = pp.Bandit(COSTS, pp.Gaussian(std=[0.5, 0.0]), name="paid", budget=60)
@@ -50,6 +54,27 @@ def test_a_run_is_ask_and_tell_with_the_widths_given_to_the_policy(spec):
         assert 0 < curve.relaxed_losses[0] < 12
     assert curve.scale == (0.5, 0.0)
     assert pp.ErrorCurve.from_dict(curve.to_dict()) == curve
+
+
+@kernel
+def gaps_of(n, D, exact, certain, sources=SOURCES):
+    find_certain_gaps(n, D, exact, certain)
+
+
+def test_the_gaps_of_the_kernels_are_those_of_the_theory():
+    """Of values that occur often: twins, ties in the exact objectives, ties in all of them; and of exact objectives alone."""
+    rng = np.random.default_rng(0)
+    for i in range(400):
+        n, D = int(rng.integers(1, 12)), int(rng.integers(1, 5))
+        points = rng.integers(0, 3, (n, D)) / (1.0 if i % 2 else 10.0)
+        exact = rng.random(D) < (0.5, 1.0)[i % 4 == 3]
+        exact[0] = True
+        certain = make_certain_gaps(n, D)
+        certain.points[:] = points.T.ravel()
+        gaps_of(n, D, exact, certain)
+        optimal, gaps = optimal_and_gaps(points, exact)
+        assert certain.optimal.tolist() == optimal.tolist(), (points, exact)
+        assert certain.gap.tolist() == gaps.tolist(), (points, exact)
 
 
 def test_the_scale_is_not_the_same_as_a_small_one():

@@ -57,7 +57,7 @@ def command(
         list[str],
         typer.Option(
             metavar="NUMBERS",
-            help="Of a study that goes on: how many more measurements to look at, separated by commas.  [default: 100,300,1000]",
+            help="How many more measurements of a study to look at, separated by commas.  [default: 100,300,1000]",
             show_default=False,
         ),
     ] = [],  # noqa: B006
