@@ -20,7 +20,7 @@ import paretopick as pp
 from paretopick.events import Event
 from paretopick.studies.answer import result_of
 from paretopick.studies.definition import define
-from paretopick.studies.state import State
+from paretopick.studies.state import State, new_state
 from paretopick.theory.dominance import optimal_in_each
 
 PAGE = Path(__file__).parents[1] / "docs" / "calibration.md"
@@ -131,7 +131,7 @@ POPULATIONS: dict[str, tuple[str, Callable[[np.random.Generator], Drawn]]] = {
 
 def study_of(bandit: pp.Bandit, policy: str, budget: int, rng: np.random.Generator) -> State:
     """Returns the state of a study of a bandit, all measured."""
-    state = State(
+    state = new_state(
         define(options=list(bandit.arm_names), metrics=dict.fromkeys(bandit.objective_names, "max"), budget=budget, policy=policy)
     )
     position = 0

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+Row: TypeAlias = "Sequence[float | None]"
+"""The values of a measurement in the order of the metrics, None where one is missing."""
 
 
 class Event(NamedTuple):
@@ -13,14 +16,14 @@ class Event(NamedTuple):
     position: int
     """In the log of the study, from 1."""
     kind: str
-    """told, failed, voided, retired, extended, imported, released"""
+    """told, failed, voided, corrected, retired, reinstated, joined, extended, imported, released"""
     number: int | None = None
     """Of the measurement."""
     arm: int | None = None
     round: int | None = None
     """In which it was asked for; None if it was measured before the study."""
-    measured: Sequence[float] | None = None
-    """In the order and the units of the metrics."""
+    measured: Row | None = None
+    """In the order and the units of the metrics; None where one is missing."""
     details: Mapping[str, Any] | None = None
     """Why, and what else goes with it."""
     worker: str | None = None
@@ -72,12 +75,12 @@ class Outstanding(NamedTuple):
     """How many of each option."""
 
 
-def row_digest(arm: int, row: Sequence[float]) -> str:
+def row_digest(arm: int, row: Row) -> str:
     """Returns by what a measurement is known again."""
     return hashlib.sha256(_row_text(arm, row)).hexdigest()[:16]
 
 
-def table_digests(rows: Sequence[tuple[int, Sequence[float]]]) -> Iterator[str]:
+def table_digests(rows: Sequence[tuple[int, Row]]) -> Iterator[str]:
     """Yields, for the first row, the first two, ... all rows of a table, by what it is known again when it has grown."""
     digest = hashlib.sha256(b"[")
     for place, (arm, row) in enumerate(rows):
@@ -87,5 +90,5 @@ def table_digests(rows: Sequence[tuple[int, Sequence[float]]]) -> Iterator[str]:
         yield whole.hexdigest()
 
 
-def _row_text(arm: int, row: Sequence[float]) -> bytes:
-    return repr((int(arm), list(map(float, row)))).encode()
+def _row_text(arm: int, row: Row) -> bytes:
+    return repr((int(arm), [None if value is None else float(value) for value in row])).encode()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import paretopick as pp
 from paretopick.studies.definition import Definition, define
-from paretopick.studies.state import State
+from paretopick.studies.state import new_state, restore_state
 from support.hostile import examples, refused_politely
 from support.policy_cases import CASES, make
 
@@ -106,7 +106,7 @@ def test_states_of_studies(data):
     """Whoever reads a checkpoint replays the log after any of these errors."""
     definition = define(options=["a", "b", "c"], metrics={"m": "max", "p": "min"}, budget=30)
     with contextlib.suppress(pp.InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
-        State.from_dict(definition, edited(State(definition).to_dict(), data)).to_dict()
+        restore_state(definition, edited(new_state(definition).to_dict(), data)).to_dict()
 
 
 @examples(60)

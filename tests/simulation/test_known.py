@@ -78,18 +78,12 @@ def test_a_kernel_does_what_the_policy_does_from_the_same_data(spec, noise, at_o
         assert compiled(task, budgets, 3, 9) == followed(task, budgets, 3, 9), (bandit, known)
 
 
-EXACT = [("doubt", {}), ("doubt", {"batch": 5, "initial": 3})]
-"""Policies whose kernels know objectives without noise."""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", KERNEL_SPECS, ids=str)
 @pytest.mark.parametrize("noise", ["cov per arm", "bernoulli"])
 @pytest.mark.parametrize("exact", [False, True])
 def test_runs_with_truths_of_their_own_from_data_with_exact_objectives_do_what_the_policy_does(spec, noise, exact):
     """What the continuation of a study simulates: all of it together, compiled."""
-    if exact and spec not in EXACT:
-        pytest.skip("has no kernel for objectives without noise")
     rng = np.random.default_rng([len(noise), exact])
     for n_arms in (2, 5, 13, 21):
         bandit = random_bandit(rng, noise, n_arms)
@@ -194,9 +188,9 @@ def test_known_data_are_divided_by_the_scale_as_pulls_are():
 def test_objectives_without_noise_may_be_known():
     counts = np.full(3, 5)
     known = (counts, 5 * EASY.means, np.zeros((3, 2)))
-    curve = pp.simulate(EASY, "apt", budgets=40, runs=5, rng=0, scale=[1.0, 0.0], known=known)
-    assert curve.engine == "reference"
-    assert curve.pulls.tolist() == [40]
+    for engine in ("compiled", "reference"):
+        curve = pp.simulate(EASY, "apt", budgets=40, runs=5, rng=0, scale=[1.0, 0.0], known=known, engine=engine)
+        assert curve.pulls.tolist() == [40]
 
 
 def test_curves_add_up_if_what_was_known_is_the_same():

@@ -186,6 +186,28 @@ def test_doubt_with_objectives_without_noise_pulls_as_often_as_the_policy_does(n
         assert_doubt_pulls_alike(task, doubt.make_memory(bandit_arrays(task)))
 
 
+WITH_EXACT = [case for case in SPECS if not case.startswith(("ape", "doubt"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", EVERY_NOISE)
+@pytest.mark.parametrize("case", WITH_EXACT)
+def test_a_kernel_with_objectives_without_noise_does_what_the_policy_does(case, noise):
+    rng = np.random.default_rng([WITH_EXACT.index(case), NOISES.index(noise), 1])
+    for i in range(8):
+        bandit = random_bandit(rng, noise, max_arms=25)
+        means, widths = bandit.means.copy(), np.exp(rng.normal(size=bandit.n_objectives))
+        widths[rng.random(bandit.n_objectives) < (0.4, 1.0)[i == 0]] = 0.0
+        widths[0] = 0.0
+        means[:, widths == 0] = rng.choice([0.1, 0.3, 0.7], (bandit.n_arms, (widths == 0).sum()))
+        bandit = pp.Bandit(means, bandit.noise)
+        spec = spec_of(case, bandit)
+        budget = smallest_budget(bandit, spec) + int(rng.integers(0, 10 * bandit.n_arms))
+        results = compiled(bandit, spec, budget, seed=5, runs=4, scale=widths)
+        for run, result in enumerate(results):
+            assert result == followed(bandit, spec, budget, seed=5, run=run, scale=widths), (bandit, spec, budget, widths, run)
+
+
 @pytest.mark.slow
 def test_when_many_arms_join_the_front_at_once_doubt_notes_no_more_than_it_has_memory_for():
     """Arm 0, known by one lucky pull, falls; ten take its place, each more likely than the one before to dominate the others."""

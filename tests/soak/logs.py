@@ -13,7 +13,7 @@ from paretopick.storage.schema import checkpoints
 from paretopick.storage.sql import SQLStorage
 from paretopick.studies.checks import check_storage
 from paretopick.studies.definition import Definition
-from paretopick.studies.state import State
+from paretopick.studies.state import new_state
 from soak.checker import StudyLog
 from support.twin import Twin
 
@@ -77,14 +77,14 @@ def _check_log(storage: SQLStorage, study: StoredStudy, log: StudyLog, *, litera
         count = sqlalchemy.select(sqlalchemy.func.count()).where(checkpoints.c.study_id == study.id)
         if kept is None and connection.execute(count).scalar_one():
             yield f"the checkpoint of study {log.name!r} does not fit its log."
-    state = State(definition)
+    state = new_state(definition)
     for event in log.events:
         state.apply([event])
         if state.used > state.budget:
             yield f"after event {event.position} of study {log.name!r}, {state.used} of {state.budget} measurements are used."
         if kept is not None and event.position == kept.place.position and state.to_dict() != kept.state:
             yield f"the checkpoint of study {log.name!r} at {event.position} is not what follows from the events before it."
-    at_once = State(definition)
+    at_once = new_state(definition)
     at_once.apply(log.events)
     with pp.Study.open(log.name, storage=storage) as fresh:
         if not state.to_dict() == at_once.to_dict() == fresh._state.to_dict():

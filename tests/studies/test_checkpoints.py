@@ -11,7 +11,7 @@ import pytest
 from paretopick.errors import InvalidInput, ParetopickError
 from paretopick.events import Event
 from paretopick.studies.definition import define
-from paretopick.studies.state import State
+from paretopick.studies.state import State, new_state, restore_state
 
 UNIFORM = define(options=["a", "b"], metrics={"x": "max"}, budget=6, policy="uniform")
 
@@ -21,15 +21,15 @@ def told(position, arm, values, asked_in=1) -> Event:
 
 
 def test_another_format_of_checkpoints_is_not_read():
-    before = State(UNIFORM).to_dict() | {"position": 17, "format": [0, 0]}
-    assert State.from_dict(UNIFORM, before).position == 0
+    before = new_state(UNIFORM).to_dict() | {"position": 17, "format": [0, 0]}
+    assert restore_state(UNIFORM, before).position == 0
 
 
 def checkpoint() -> tuple[State, list[Event]]:
     """A state in which everything is to be found, and what happens next."""
     metrics = {"x": "max", "y": "min"}
     definition = define(options=list("abcd"), metrics=metrics, budget=40, policy=("apt", {"batch": 3}), exact=["y"])
-    state, events, moment = State(definition), [], 0
+    state, events, moment = new_state(definition), [], 0
     rng = np.random.default_rng(3)
     while len(events) < 30:
         due, n = state.policy.ask().tolist(), len(events) + 1
@@ -99,7 +99,7 @@ def test_a_damaged_checkpoint_is_refused_or_harmless():
                 part[path[-1]] = absurd
             refused.setdefault(path[0], 0)
             try:
-                other = State.from_dict(state.definition, edited)
+                other = restore_state(state.definition, edited)
             except InvalidInput:
                 refused[path[0]] += 1
                 continue
@@ -112,7 +112,7 @@ def test_a_damaged_checkpoint_is_refused_or_harmless():
 @pytest.mark.parametrize("saved", [None, 3, "x", [], {}, [1, 2]])
 def test_what_is_no_checkpoint_is_refused(saved):
     with pytest.raises(InvalidInput):
-        State.from_dict(UNIFORM, saved)
+        restore_state(UNIFORM, saved)
 
 
 @pytest.mark.parametrize(
@@ -130,27 +130,27 @@ def test_what_is_no_checkpoint_is_refused(saved):
 )
 def test_the_checkpoint_of_another_study_is_refused(other):
     given = {"options": ["a", "b"], "metrics": {"x": "max"}, "budget": 6, "policy": "uniform"}
-    assert State.from_dict(define(**given), State(UNIFORM).to_dict()).position == 0
+    assert restore_state(define(**given), new_state(UNIFORM).to_dict()).position == 0
     with pytest.raises(InvalidInput, match="another study"):
-        State.from_dict(define(**given | other), State(UNIFORM).to_dict())
+        restore_state(define(**given | other), new_state(UNIFORM).to_dict())
 
 
 def test_parts_of_a_checkpoint_that_contradict_each_other_are_refused():
-    state = State(UNIFORM)
+    state = new_state(UNIFORM)
     state.apply([told(1, 0, (1.0,)), told(2, 0, (3.0,)), told(3, 1, (2.0,))])
-    other = State(UNIFORM)
+    other = new_state(UNIFORM)
     other.apply([told(1, 0, (1.0,)), told(2, 0, (4.0,)), told(3, 1, (2.0,))])
-    fewer = State(UNIFORM)
+    fewer = new_state(UNIFORM)
     fewer.apply([told(1, 0, (1.0,)), told(2, 0, (3.0,))])
     for key in ("sums", "policy"):
         for contents in (other, fewer):
             with pytest.raises(InvalidInput, match="the policy"):
-                State.from_dict(UNIFORM, state.to_dict() | {key: contents.to_dict()[key]})
+                restore_state(UNIFORM, state.to_dict() | {key: contents.to_dict()[key]})
     for edit in ({"position": 2}, {"retired": [[0, "gone"]]}, {"late": [1, [[1, 4]]]}, {"late": [2, []]}):
         with pytest.raises(InvalidInput):
-            State.from_dict(UNIFORM, state.to_dict() | edit)
+            restore_state(UNIFORM, state.to_dict() | edit)
     bigger = state.to_dict()
     bigger["policy"]["budget"] = 10**12
     bigger["policy"]["n_arms"] = 10**12
     with pytest.raises(InvalidInput):
-        State.from_dict(UNIFORM, bigger)
+        restore_state(UNIFORM, bigger)

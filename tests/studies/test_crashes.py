@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import paretopick as pp
-from paretopick.studies.state import State
+from paretopick.studies.state import new_state
 from support.twin import Twin, replayed_answer
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -53,7 +53,7 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
     assert all(told[number] == [number, option, values] for number, option, values in promised)  # none lost
     assert len(promised) > asked_for * 0.8
 
-    replay = State(study.definition)
+    replay = new_state(study.definition)
     replay.apply(events)
     assert replay.to_dict() == study._state.to_dict() == pp.Study.open("s", storage=url)._state.to_dict()
     assert list(study.result().pareto) == replayed_answer(study)

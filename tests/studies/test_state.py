@@ -15,7 +15,7 @@ from paretopick.events import Event
 from paretopick.studies import state as state_module
 from paretopick.studies import sums as sums_module
 from paretopick.studies.definition import define
-from paretopick.studies.state import State
+from paretopick.studies.state import State, new_state, restore_state
 from paretopick.studies.study import Study
 from support.eventful_studies import POLICIES, D, K, eventful, new_study
 from support.inputs import exact_squares
@@ -36,10 +36,10 @@ def test_replay_equals_live(policy, seed, monkeypatch):
     events, live = study.events(), saved(study._state)
     for few in (0, 2, state_module.FEW, 10**6):  # so many measurements at a time are applied one by one
         monkeypatch.setattr(state_module, "FEW", few)
-        at_once = State(study.definition)
+        at_once = new_state(study.definition)
         at_once.apply(events)
         assert saved(at_once) == live
-    one_by_one = State(study.definition)
+    one_by_one = new_state(study.definition)
     moments = []
     for event in events:
         one_by_one.apply([event])
@@ -47,11 +47,11 @@ def test_replay_equals_live(policy, seed, monkeypatch):
     assert moments[-1] == live
     monkeypatch.setattr(state_module, "FEW", 0)
     for end in range(10, len(events), 17):
-        at_once = State(study.definition)
+        at_once = new_state(study.definition)
         at_once.apply(events[:end])
         assert saved(at_once) == moments[end - 1]
     for cut in range(1, len(events), len(events) // 5):  # also before measurements are taken back that came before
-        rest = State.from_dict(study.definition, json.loads(moments[cut - 1]))
+        rest = restore_state(study.definition, json.loads(moments[cut - 1]))
         assert saved(rest) == moments[cut - 1]
         rest.apply(events[cut:])
         assert saved(rest) == live
@@ -131,7 +131,7 @@ DEFINITIONS = [
 
 def events_of(definition, steps) -> list[Event]:
     """A log in which measurements are due, or imported, or late, and any of them is taken back."""
-    state, events, told = State(definition), [], []
+    state, events, told = new_state(definition), [], []
     pool = WILD if definition.scale == "raw" and not state.policy.keeps_squares else LARGE
     for step, pick, places in steps:
         due = state.policy.ask().tolist()
@@ -164,17 +164,17 @@ def test_any_events_give_one_state(definition, steps, cut):
     """One by one, at once, from a checkpoint anywhere, and literally; ties and wild values, and voids of whatever there is."""
     events = events_of(definition, steps)
     cut = min(cut, len(events))
-    one_by_one = State(definition)
+    one_by_one = new_state(definition)
     for event in events[:cut]:
         one_by_one.apply([event])
-    rest = State.from_dict(definition, json.loads(saved(one_by_one)))
+    rest = restore_state(definition, json.loads(saved(one_by_one)))
     for event in events[cut:]:
         one_by_one.apply([event])
     rest.apply(events[cut:])
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(state_module, "FEW", 0)
         patched.setattr(sums_module, "FEW", 0)
-        at_once = State(definition)
+        at_once = new_state(definition)
         at_once.apply(events)
     assert saved(one_by_one) == saved(rest) == saved(at_once)
     twin = Twin(definition, events)
@@ -191,11 +191,11 @@ def test_the_order_in_which_a_round_arrives_leaves_no_trace(seed):
     definition = define(
         options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=("doubt", {"initial": 6}), scale="noise"
     )
-    rows = [(arm, tuple(rng.normal(size=2) * 10.0 ** rng.integers(-3, 9))) for arm in State(definition).policy.ask().tolist()]
+    rows = [(arm, tuple(rng.normal(size=2) * 10.0 ** rng.integers(-3, 9))) for arm in new_state(definition).policy.ask().tolist()]
     events = [Event(n, "told", n, arm, 1, values) for n, (arm, values) in enumerate(rows, start=1)]
     states = set()
     for _ in range(4):
-        state = State(definition)
+        state = new_state(definition)
         for place in rng.permutation(len(events)):
             state.apply([events[place]])
         state.position = len(events)
@@ -206,14 +206,14 @@ def test_the_order_in_which_a_round_arrives_leaves_no_trace(seed):
 
 def test_a_checkpoint_with_other_squared_deviations_is_refused():
     definition = define(options=list("ab"), metrics={"x": "max", "y": "max"}, budget=40, policy="doubt", exact=["y"])
-    state = State(definition)
+    state = new_state(definition)
     state.apply([told(1, 0, (1.0, 0.1)), told(2, 0, (3.0, 0.1)), told(3, 1, (2.0, 0.3))])
     before = json.loads(saved(state))
     assert before["policy"]["squares"] == [[2.0, 0.0], [0.0, 0.0]]
-    assert saved(State.from_dict(definition, before)) == saved(state)
+    assert saved(restore_state(definition, before)) == saved(state)
     before["policy"]["squares"][0][0] = 2.5
     with pytest.raises(ValueError, match="the policy has other squared deviations"):
-        State.from_dict(definition, before)
+        restore_state(definition, before)
 
 
 def told(position, arm, values, asked_in=1) -> Event:
@@ -224,14 +224,14 @@ UNIFORM = define(options=list("ab"), metrics={"x": "max"}, budget=6, policy="uni
 
 
 def through_a_checkpoint(state: State) -> State:
-    return State.from_dict(state.definition, json.loads(saved(state)))
+    return restore_state(state.definition, json.loads(saved(state)))
 
 
 def test_a_void_needs_no_log():
     """Also of the first measurement, and of one beside which the others are rounded off."""
     definition = replace(UNIFORM, compared_in="raw")
     events = [told(1, 0, (1e16,)), told(2, 0, (0.1,)), told(3, 1, (0.2,)), told(4, 0, (0.3,))]
-    state, without = State(definition), State(definition)
+    state, without = new_state(definition), new_state(definition)
     state.apply(events)
     without.apply(events[1:])
     state = through_a_checkpoint(state)
@@ -243,7 +243,7 @@ def test_a_void_needs_no_log():
 @pytest.mark.parametrize("asked_in", [None, 0])
 def test_an_imported_measurement_that_is_voided_after_a_checkpoint_is_due_again(asked_in):
     """It came to count in the open round, which did not ask for it: the checkpoint has to say so."""
-    state = State(UNIFORM)
+    state = new_state(UNIFORM)
     state.apply([told(1, 0, (1.0,), asked_in), told(2, 0, (2.0,))])
     state = through_a_checkpoint(state)
     state.apply([told(1, 0, (1.0,), asked_in)._replace(position=3, kind="voided")])
@@ -253,7 +253,7 @@ def test_an_imported_measurement_that_is_voided_after_a_checkpoint_is_due_again(
 
 def test_a_kept_measurement_that_counts_and_is_voided_after_a_checkpoint_is_due_again():
     definition = define(options=list("abc"), metrics={"x": "max"}, budget=60, policy="ege-sr", scale="raw")
-    state = State(definition)
+    state = new_state(definition)
     rows = [(arm, (float(arm),)) for arm in reversed(state.policy.ask().tolist())]
     rows.insert(0, rows[0])  # one more than the first round wants
     number = sum(arm == 2 for arm, _ in rows)
@@ -271,7 +271,7 @@ def test_a_kept_measurement_that_counts_and_is_voided_after_a_checkpoint_is_due_
 
 def test_an_imported_measurement_that_is_voided_after_its_round_is_not_due_again():
     definition = define(options=list("abc"), metrics={"x": "max"}, budget=60, policy="ege-sr", scale="raw")
-    state = State(definition)
+    state = new_state(definition)
     rows = [(arm, (float(arm),)) for arm in state.policy.ask().tolist()]
     state.apply([told(position, *row, None) for position, row in enumerate(rows, start=1)])
     assert state.policy.round == 2
@@ -283,7 +283,7 @@ def test_an_imported_measurement_that_is_voided_after_its_round_is_not_due_again
 
 def test_measurements_are_not_kept_in_memory():
     definition = define(options=list("ab"), metrics={"x": "max", "y": "min"}, budget=100_000, policy="uniform")
-    state = State(definition)
+    state = new_state(definition)
     tracemalloc.start()
     try:
         for start in range(1, 20_000, 1000):
@@ -314,13 +314,13 @@ def test_measurements_are_not_kept_in_memory():
 @pytest.mark.parametrize("times", [1, 20])
 def test_an_event_that_cannot_be_stops_the_replay(event, words, times):
     with pytest.raises(LogDamaged) as refusal:
-        State(UNIFORM).apply([event] * times)
+        new_state(UNIFORM).apply([event] * times)
     assert words in str(refusal.value)
     assert "event 7 of the log" in str(refusal.value)
 
 
 def test_a_copy_goes_its_own_way():
-    state = State(UNIFORM)
+    state = new_state(UNIFORM)
     state.apply([told(1, 0, (1.0,)), told(2, 0, (3.0,), None)])
     before = saved(state)
     mine = state.copy()

@@ -14,7 +14,7 @@ class InTurn(Anytime):
 
     keeps_squares = True
 
-    def _choose(self, size):
+    def _choose(self, size, out):
         due = np.zeros_like(self._due)
         for _ in range(size):
             due[np.where(self._retired, np.inf, self._counts + due).argmin()] += 1

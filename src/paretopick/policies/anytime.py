@@ -34,6 +34,7 @@ class Anytime(Policy):
 
     extendable = True
     growable = True
+    roundless = True
     stepwise = True
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, initial: int) -> None:
@@ -43,19 +44,75 @@ class Anytime(Policy):
         self._due += initial
 
     @abstractmethod
-    def _choose(self, size: int) -> IntArray:
-        """Returns how often to pull each arm next, ``size`` pulls in all, none of them of a retired arm.
+    def _choose(self, size: int, out: IntArray) -> IntArray:
+        """Returns how often to pull each arm next, ``size`` pulls in all, of arms that ``_known`` has, of which there are some.
 
-        Every arm that is not retired has observations, and there is at least one. Called whenever nothing is due any more, with 0
-        when the budget is spent: for policies that keep what ``snapshot`` shows.
+        Called whenever nothing is due any more, with 0 when the budget is spent: for policies that keep what ``snapshot`` shows.
+
+        Args:
+            size: how many.
+            out: pulls of each arm that are being made: they count as though they had come in and changed no mean.
         """
+
+    @property
+    def _known(self) -> IntArray:
+        """The arms that are not retired and have observations."""
+        return np.flatnonzero(~self._retired & (self._counts > 0))
 
     def _close_round(self) -> None:
         if self._retired.all():
             return
         size = self.batch if self._planned is None else min(self.batch, self._left)
         self._round += size > 0
-        self._due = self._choose(size)
+        self._due = self._choose(size, np.zeros_like(self._due))
+
+    def next_arms(self, n: int, *, out: ArrayLike | None = None) -> IntArray:
+        """Returns the arms to pull next, in this order, for whoever tells pulls as they come in, and in no rounds.
+
+        That depends on the data and on ``out`` alone. Arms with fewer than ``initial`` pulls go first, those with the fewest
+        ahead. As long as there are no two arms to compare, everybody is pulled equally often.
+
+        Args:
+            n: how many pulls.
+            out: pulls of each arm that are being made: they count as though they had come in and changed no mean, so that
+                several who pull at the same time are sent to different places.
+        """
+        n = check_integer(n, "n", minimum=0, maximum=LARGEST_BATCH)
+        pending = np.zeros_like(self._counts) if out is None else self._whole_numbers(out, "out", "the pulls that are being made")
+        active = np.flatnonzero(~self._retired)
+        first: list[int] = []
+        counts = (self._counts + pending)[active]
+        while len(first) < n and len(active) and (counts.min() < self.initial or len(self._known) < min(2, len(active))):
+            place = int(counts.argmin())
+            counts[place] += 1
+            first.append(int(active[place]))
+        pending[active] = counts - self._counts[active]
+        rest = n - len(first) if len(active) else 0
+        chosen = self._choose(rest, pending) if rest else np.zeros_like(pending)
+        return np.array(first + _taking_turns(chosen), dtype=np.int64)
+
+    def restate(
+        self, counts: ArrayLike, sums: ArrayLike, squares: ArrayLike | None = None, *, retired: ArrayLike | None = None
+    ) -> None:
+        """Replaces all that was told: from now on the data are these, and nothing is due.
+
+        For whoever keeps the data and asks with ``next_arms``: what was taken back, corrected or brought along is simply
+        part of the data, or not.
+
+        Args:
+            counts: pulls of each arm.
+            sums: ``(n_arms, n_objectives)``, of the observations of each arm.
+            squares: of their deviations from their means, likewise; for policies that keep them.
+            retired: the arms that are not to be pulled, a mask; by default those that were retired before.
+        """
+        n = self._whole_numbers(counts, "counts", "the pulls of each arm")
+        totals, spread = self._check_data(n, sums, squares)
+        mask = self._retired if retired is None else np.asarray(retired, dtype=np.bool_)
+        if mask.shape != (self.n_arms,):
+            raise InvalidInput(f"retired has the shape {mask.shape}; expected {self.n_arms} flags, one for each arm.")
+        self._take(n, totals, spread)
+        self._retired, self._left_in = mask.copy(), np.where(mask, np.maximum(self._left_in, 1), 0)
+        self._due = np.zeros_like(self._due)
 
     @property
     def _left(self) -> int:
@@ -125,28 +182,38 @@ class Anytime(Policy):
         if self._counts.any() or self._round > 1:
             raise InvalidInput(f"this policy has {self._counts.sum()} pulls already; begin() is for one that was told nothing.")
         n = self._check_counts(counts)
-        totals = self._check_rows(sums, "sums", n >= 1)
-        if self.keeps_squares:
-            if squares is None:
-                raise InvalidInput(f"{self._shown_name} needs squares=, the squared deviations of what is known from its means.")
-            spread = self._check_rows(squares, "squares", n >= 2)
-            if (spread < 0).any():
-                raise InvalidInput(f"squares has {spread.min():g}; sums of squares are not negative.")
-            self._squares = np.where(self._exact, 0.0, spread)
-        self._counts, self._sums = n, totals
-        self._certain = np.where(self._exact, totals / np.maximum(n, 1)[:, None], 0.0)
+        self._take(n, *self._check_data(n, sums, squares))
         self._due = np.where(self._retired, 0, np.maximum(self.initial - n, 0))
         if self.done:
             self._end_round()
 
+    def _check_data(self, n: IntArray, sums: ArrayLike, squares: ArrayLike | None) -> tuple[FloatArray, FloatArray | None]:
+        """The sums of so many pulls of each arm, and their squares for policies that keep them."""
+        totals = self._check_rows(sums, "sums", n >= 1)
+        if not self.keeps_squares:
+            return totals, None
+        if squares is None:
+            raise InvalidInput(f"{self._shown_name} needs squares=, the squared deviations of what is known from its means.")
+        spread = self._check_rows(squares, "squares", n >= 2)
+        if (spread < 0).any():
+            raise InvalidInput(f"squares has {spread.min():g}; sums of squares are not negative.")
+        return totals, spread
+
+    def _take(self, n: IntArray, totals: FloatArray, spread: FloatArray | None) -> None:
+        if spread is not None:
+            self._squares = np.where(self._exact, 0.0, spread)
+        self._counts, self._sums = n, totals
+        self._certain = np.where(self._exact, totals / np.maximum(n, 1)[:, None], 0.0)
+
+    def _whole_numbers(self, given: ArrayLike, name: str, meaning: str) -> IntArray:
+        row = check_numbers(given, name)
+        if row.shape != (self.n_arms,) or not ((row >= 0) & (row <= LARGEST_BUDGET) & (row == np.floor(row))).all():
+            raise InvalidInput(f"{name}={short(given)} must be {self.n_arms} whole numbers, none negative: {meaning}.")
+        return row.astype(np.int64)
+
     def _check_counts(self, counts: ArrayLike) -> IntArray:
         """The pulls of each arm that are known, if the budget has room for them and for what is missing of the first ones."""
-        given = check_numbers(counts, "counts")
-        if given.shape != (self.n_arms,) or not ((given >= 0) & (given <= LARGEST_BUDGET) & (given == np.floor(given))).all():
-            raise InvalidInput(
-                f"counts={short(counts)} must be {self.n_arms} whole numbers, none negative: the pulls of each arm."
-            )
-        n = given.astype(np.int64)
+        n = self._whole_numbers(counts, "counts", "the pulls of each arm")
         needed = sum(np.where(self._retired, n, np.maximum(n, self.initial)).tolist())
         if needed > self._left:
             raise BudgetTooSmall(
@@ -167,6 +234,15 @@ class Anytime(Policy):
                 f"{name} has {short(rows[arm].tolist())} for arm {arm}, whose pulls are too few for that; expected 0."
             )
         return rows
+
+
+def _taking_turns(chosen: IntArray) -> list[int]:
+    """Arms in the order in which they are pulled, as often as they were chosen: those first of which the most is missing."""
+    missing, arms = chosen.copy(), []
+    for _ in range(int(chosen.sum())):
+        arms.append(int(missing.argmax()))
+        missing[arms[-1]] -= 1
+    return arms
 
 
 def check_batches(*, n_arms: int, budget: int | None, batch: int, initial: int, minimum: int = 1) -> tuple[int, int]:

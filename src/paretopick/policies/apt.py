@@ -23,12 +23,13 @@ class APT(Anytime):
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=batch, initial=initial)
         self.gamma = gamma
 
-    def _choose(self, size: int) -> IntArray:
-        active = np.flatnonzero(~self._retired)
+    def _choose(self, size: int, out: IntArray) -> IntArray:
+        active = self._known
         gaps = self._optimal_and_gaps(active, self.means[active])[1]
         self._gaps[active] = gaps
-        counts = self._counts[active]
-        t = int(self._counts.sum())
+        before = (self._counts + out)[active]
+        counts = before.copy()
+        t = int((self._counts + out).sum())
         for pulls in range(t, t + size):
             arm = int(counts.argmin())
             if counts[arm] >= self.gamma * pulls / len(active):
@@ -36,7 +37,7 @@ class APT(Anytime):
                 arm = int(np.lexsort((counts, score))[0])  # smallest score, then fewest pulls, then smallest index
             counts[arm] += 1
         due = np.zeros_like(self._due)
-        due[active] = counts - self._counts[active]
+        due[active] = counts - before
         return due
 
 

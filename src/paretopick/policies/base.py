@@ -92,6 +92,8 @@ class Policy(Observations, ABC):
     """Whether it can be given more budget later: whether it has an ``extend`` of its own."""
     growable: ClassVar[bool] = False
     """Whether arms can be added later, and data be given to start from: whether it has ``add_arm`` and ``begin`` of its own."""
+    roundless: ClassVar[bool] = False
+    """Whether its next pull and its answer are functions of the data alone: whether it has ``next_arms`` and ``restate``."""
     stepwise: ClassVar[bool] = False
     """Whether it chooses pull after pull, or batch after batch, and plans no rounds ahead."""
 
@@ -236,6 +238,43 @@ class Policy(Observations, ABC):
             self._due[arm] += 1
         else:
             self._give_up(arm)
+
+    def correct(
+        self,
+        arm: int,
+        before: ArrayLike,
+        values: ArrayLike,
+        *,
+        sums: ArrayLike | None = None,
+        squares: ArrayLike | None = None,
+    ) -> None:
+        """Puts other values in the place of one observation of an arm, in the means from now on; what was decided stands.
+
+        Args:
+            arm: its number.
+            before: what was told; whether it was is not checked, since policies keep sums alone.
+            values: what should have been told.
+            sums: of all observations, these included; and ``squares``, as in ``take_back``.
+            squares: of their deviations from their mean, likewise.
+        """
+        self._check_amendable("correct()")
+        arm = check_integer(arm, "arm", minimum=0, maximum=self.n_arms - 1)
+        old, new = check_table(cast(Any, [before, values]), "values", columns=self.n_objectives, remedy="correct what was told")
+        if self._counts[arm] == 0:
+            raise InvalidInput(f"arm {arm} has no observation that could be corrected.")
+        kept = self._counts[arm], self._sums[arm].copy(), self._squares[arm : arm + 1].copy(), self._certain[arm].copy()
+        try:
+            self._remove(arm, old, None if sums is None else np.asarray(sums) - new, None)
+            self._add(
+                np.array([arm]),
+                new[None],
+                np.bincount([arm], minlength=self.n_arms),
+                None if sums is None else check_table(cast(Any, [sums]), "sums", columns=self.n_objectives),
+                None if squares is None else check_table(cast(Any, [squares]), "squares", columns=self.n_objectives),
+            )
+        except InvalidInput:
+            self._counts[arm], self._sums[arm], self._squares[arm : arm + 1], self._certain[arm] = kept
+            raise
 
     def _give_up(self, arm: int) -> None:
         """An observation was taken back and its pull is not made again."""

@@ -36,7 +36,7 @@ POLICIES: dict[str, Callable[..., Policy]] = {
 
 Which class it is annotated to return says what the policy can do."""
 
-DEFAULT_POLICY = "ege-sr"
+DEFAULT_POLICY = "doubt"
 """That of studies, unless they say otherwise."""
 
 PolicyGiven: TypeAlias = "str | tuple[str, Mapping[str, Any]] | Mapping[str, Any] | PolicyChoice"
@@ -85,6 +85,11 @@ class PolicyChoice:
     def growable(self) -> bool:
         """Whether arms can be added later, and data collected before be given to start from."""
         return all(kind.growable for kind in self.kinds)
+
+    @property
+    def roundless(self) -> bool:
+        """Whether its next pull and its answer are functions of the data alone."""
+        return all(kind.roundless for kind in self.kinds)
 
     @property
     def stepwise(self) -> bool:
@@ -172,7 +177,7 @@ def needed_options(name: str) -> list[str]:
 
 
 def policies_with(trait: str) -> list[str]:
-    """Returns the names of the policies that can do something: "amendable", "extendable", "growable" or "stepwise"."""
+    """Returns the names of the policies that are "amendable", "extendable", "growable", "roundless" or "stepwise"."""
     return [name for name in POLICIES if all(getattr(kind, trait) for kind in _kinds(name))]
 
 

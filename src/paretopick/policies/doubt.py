@@ -25,12 +25,12 @@ class Doubt(Anytime):
         self._paired: IntArray = np.empty(0, dtype=np.int64)
         """The arms that ``_pairs`` are about: those that are not retired."""
 
-    def _choose(self, size: int) -> IntArray:
+    def _choose(self, size: int, out: IntArray) -> IntArray:
         due = np.zeros(self.n_arms, dtype=np.int64)
-        active = (~self._retired).nonzero()[0]
+        active = self._known
         pairs = None
         while size > 0:
-            counts = (self._counts + due)[active]
+            counts = (self._counts + out + due)[active]
             arm = _in_turn(counts)
             if arm is not None:
                 n = min(missing(int(counts[arm])), size)

@@ -61,8 +61,6 @@ def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
     if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
-    if has_exact(task.scale) and task.kind not in WITH_EXACT:
-        return f"{task.policy} with an objective without noise (0 in scale) has no kernel"
     if task.by_arm and not issubclass(task.kind, Anytime):
         return f"{task.policy} has no kernel that counts by arm"
     if not _largest_sum(task) < LARGEST_SUM:
@@ -86,6 +84,8 @@ def _largest_sum(task: Task) -> float:
 
 def grain(task: Task) -> int:
     """How many runs are made at once."""
+    if has_exact(task.scale):
+        return 1
     n_arms, n_objectives = task.bandit.means.shape
     if task.kind in MOST_COMPARISONS:
         most = MOST_COMPARISONS[task.kind] * task.options.get("batch", 1)
@@ -134,9 +134,10 @@ Sweep = Callable[..., list[tuple[Any, IntArray, IntArray]]]
 
 def _ege(task: Task) -> Sweep:
     from paretopick.simulation.kernels.draws.counters import Runs
+    from paretopick.simulation.kernels.ege import exact_runs
     from paretopick.simulation.kernels.ege import kernel as ege
 
-    eight_runs = grain(task) > 1
+    exact, eight_runs = has_exact(task.scale), grain(task) > 1
     means = flat_means(task)
     prepared = []
     for budget in task.budgets:
@@ -149,8 +150,11 @@ def _ege(task: Task) -> Sweep:
         results = []
         for bandit, schedule in prepared:
             outcome = _outcome(last - first, bandit.n_arms)
-            memory = ege.make_memory(bandit, eight_runs=eight_runs)
-            ege.run_ege(_from_run(bandit, first), schedule, Runs(seed, first, last), memory, outcome)
+            arguments = _from_run(bandit, first), schedule, Runs(seed, first, last)
+            if exact:
+                exact_runs.run_ege_exact(*arguments, exact_runs.make_memory(bandit), outcome)
+            else:
+                ege.run_ege(*arguments, ege.make_memory(bandit, eight_runs=eight_runs), outcome)
             results.append(tuple(outcome))
         return results
 
@@ -198,11 +202,13 @@ def _ape(task: Task) -> Sweep:
 
 
 def _apt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs
+    from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs, apt_exact
 
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
     make_rule = partial(apt.Rule, gamma=player.gamma)
+    if has_exact(task.scale):
+        return _anytime(task, make_rule, apt_exact.make_memory, apt_exact.run_apt_exact)
     if grain(task) > 1:
         return _anytime(task, make_rule, apt_eight_runs.make_memory, apt_eight_runs.run_apt_eight)
     return _anytime(task, make_rule, apt.make_memory, apt.run_apt)
@@ -252,9 +258,6 @@ KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
     Doubt: _doubt,
 }
 """The classes of policies that have a kernel."""
-
-WITH_EXACT: tuple[type[Policy], ...] = (Doubt,)
-"""Those whose kernels know objectives without noise."""
 
 
 def known_arrays(task: Task) -> KnownArrays:

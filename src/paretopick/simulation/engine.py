@@ -120,7 +120,7 @@ def simulate(
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
         scale: what each objective is divided by before the policy sees it: one number, or one per objective. Answers are
             judged by the true means all the same. 0 says that an objective is without noise: the policy is told the means of
-            it, and that a difference in it is beyond doubt (``Policy.rescale``); not all policies have a kernel for that.
+            it, and that a difference in it is beyond doubt (``Policy.rescale``).
         truths: means of their own for every run, ``(n_truths, n_arms, n_objectives)``, for problems whose means are uncertain:
             run number r, counted from ``start`` on, pulls arms with the means ``truths[r]`` and the bandit's noise, and its
             answer is judged by their Pareto set. The hypervolume fraction is then undefined, and a policy that takes

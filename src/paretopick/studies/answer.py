@@ -12,9 +12,9 @@ import numpy as np
 from paretopick._arrays import BoolArray, FloatArray
 from paretopick._words import capital, counted, listed
 from paretopick.errors import NotReady
-from paretopick.estimates import Estimates
 from paretopick.studies.beating import beaten
 from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
+from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.differences import Beaten
 from paretopick.studies.result import OptionResult, ParetoResult
@@ -43,13 +43,13 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     beaten_by = said.beaten(definition) if sure else {}
     judgement = said.judgement
     intervals = {} if judgement is None else dict(zip(state.present, judgement.estimates.intervals().tolist(), strict=True))
-    counts = now.counts
+    counts = state.counts
     errors = np.sqrt(state.variances() / np.maximum(counts, 1)[:, None])
     errors[:, definition.is_exact] = 0.0
     names = definition.options
     return ParetoResult(
         study=study,
-        done=now.done,
+        done=state.done,
         pareto=tuple(names[arm] for arm in sorted(said.front)),
         options=tuple(
             OptionResult(
@@ -75,8 +75,8 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         correlation=None if judgement is None else tuple(map(tuple, judgement.estimates.correlation.tolist())),
         policy=definition.policy,
         budget=state.budget,
-        used=now.pulls_used,
-        round=now.round,
+        used=state.used,
+        round=state.round,
         notes=(*_notes(state), *_contradictions(state, said), *_surprises(definition, signed, said)),
         is_part=definition.choice.max_arms is not None,
         level=level,
@@ -138,7 +138,7 @@ class _Said:
 def _said(state: State, level: float) -> _Said:
     """What all measurements say. The answer of a policy with rounds is what it decided, of the others what the data say."""
     definition, present, front = state.definition, state.present, set(state.front())
-    by_rounds = not definition.choice.extendable
+    by_rounds = not definition.choice.roundless
     if not present:
         return _Said(present, front, Certainty(None, None, 0, "No option is left."), level)
     if len(present) == 1:
@@ -167,29 +167,26 @@ def _rehearsal(state: State, judgement: Judgement | None, runs: int) -> Rehearsa
 
 def _look_ahead(state: State, said: _Said) -> Callable[[], str | None] | None:
     """What finds out the next step when somebody wants to know; None where some options are enough, or too little is known."""
-    definition, judgement = state.definition, said.judgement
-    if judgement is None or definition.choice.max_arms is not None:
+    if said.judgement is None or state.definition.choice.max_arms is not None:
         return None
-    counts, means, variances = (array[said.present] for array in (state.policy.counts, state.means(), state.variances()))
-    return partial(
-        _next_step,
-        judgement.estimates,
-        counts=counts,
-        sums=means * counts[:, None] * definition.signs,
-        squares=np.nan_to_num(variances) * np.maximum(counts - 1, 0)[:, None],
-        choice=definition.choice,
-        names=tuple(definition.options[arm] for arm in said.present),
-        metrics=definition.metrics,
-        present_probability=said.certainty.probability or 0.0,
-        target=said.level,
-        used=state.used,
-    )
+    return partial(_next_step, data_of(state), said.certainty.probability or 0.0, said.level)
 
 
-def _next_step(estimates: Estimates, **given: Any) -> str:
+def _next_step(data: StudyData, present_probability: float, target: float) -> str:
     from paretopick.studies.continuation import continuation  # with all that simulations need
 
-    return continuation(estimates, **given).next_step
+    return continuation(
+        data.estimates,
+        counts=data.counts,
+        sums=data.sums,
+        squares=data.squares,
+        choice=data.choice,
+        names=data.options,
+        metrics=data.metrics,
+        present_probability=present_probability,
+        target=target,
+        used=data.used,
+    ).next_step
 
 
 def _dominators(means: FloatArray, front: set[int], others: list[int]) -> dict[int, list[int]]:
@@ -213,19 +210,19 @@ def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:
 
 
 def _notes(state: State) -> Iterable[str]:
-    by_rounds = not state.definition.choice.extendable
     for arm, why in state.retired.items():
         yield f"{state.definition.options[arm]!r} was retired: {why}"
-    if state.voided and by_rounds:
-        numbers = ", ".join(map(str, state.voided))
-        plural = "measurements" if len(state.voided) > 1 else "measurement"
+    if voided := getattr(state, "voided", ()):
+        numbers = ", ".join(map(str, voided))
+        plural = "measurements" if len(voided) > 1 else "measurement"
         yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
     if len(state.definition.options) == 1:
         yield "a single option is Pareto-optimal without any measurement."
-    elif state.policy.done:
-        for name, count in zip(state.definition.options, state.policy.counts, strict=True):
-            if count == 0 and state.definition.options.index(name) not in state.retired:
-                yield f"{name!r} has no measurement left; what was decided about it stands."
+    elif state.done:
+        for arm in state.present:
+            if state.counts[arm] == 0:
+                stands = "" if state.definition.choice.roundless else "; what was decided about it stands"
+                yield f"{state.definition.options[arm]!r} has no measurement left{stands}."
     if state.kept:
         verb = "is" if state.kept == 1 else "are"
         yield f"{counted(state.kept, 'measurement')} more than the rounds have asked for {verb} not in the means (yet)."
@@ -240,10 +237,10 @@ def _notes(state: State) -> Iterable[str]:
 def _contradictions(state: State, said: _Said) -> Iterable[str]:
     """Where the rounds of a policy have decided otherwise than all measurements together say by now."""
     definition, now = state.definition, state.policy.snapshot()
-    if definition.choice.extendable or said.judgement is None or definition.choice.max_arms is not None:
+    if definition.choice.roundless or said.judgement is None or definition.choice.max_arms is not None:
         return
     decided_in, decided_out = set(now.accepted), set(now.rejected)
-    if now.done:
+    if state.done:
         decided_in, decided_out = said.front, set(said.present) - said.front
     data = said.answer_of_the_data
     for arms, did, likely in (
@@ -257,7 +254,7 @@ def _contradictions(state: State, said: _Said) -> Iterable[str]:
 
 def _surprises(definition: Definition, means: FloatArray, said: _Said) -> Iterable[str]:
     """Where an answer by all that is known differs from the means alone, for policies that decide nothing beforehand."""
-    if not definition.choice.extendable or said.judgement is None:
+    if not definition.choice.roundless or said.judgement is None:
         return
     names, answer = definition.options, sorted(said.front)
     outside = [arm for arm in said.present if arm not in said.front]

@@ -20,7 +20,7 @@ from paretopick.storage.contract import PAGE, check_study
 from paretopick.storage.files import start_anew
 from paretopick.studies.contents import Contents, Wrong, is_whole
 from paretopick.studies.definition import Definition
-from paretopick.studies.state import FORMAT, State
+from paretopick.studies.state import FORMAT, State, new_state
 
 if TYPE_CHECKING:
     from paretopick.storage.records import Records, StudyRow
@@ -173,7 +173,7 @@ class _StudyCheck:
 
     def _first_state(self, definition: Definition | None) -> State | None:
         try:
-            return None if definition is None else State(definition)
+            return None if definition is None else new_state(definition)
         except DAMAGED as problem:
             self._find(0, f"no study can begin with it ({_said(problem)})", RESTORE)
             return None

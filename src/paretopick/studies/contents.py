@@ -16,7 +16,10 @@ NEEDED = {
     "told": ("number", "arm", "measured"),
     "voided": ("number", "arm", "measured", "why"),
     "failed": ("number", "arm", "why"),
+    "corrected": ("number", "arm", "measured", "why", "before"),
     "retired": ("arm", "why"),
+    "reinstated": ("arm", "why"),
+    "joined": ("option", "settings"),
     "extended": ("budget",),
     "imported": ("digest",),
     "released": ("numbers",),
@@ -60,6 +63,8 @@ class Contents:
                     self._check_arm(event.arm)
                 case "measured":
                     self._check_values(event.measured)
+                case "before":
+                    self._check_values(details.get("before"))
                 case _ if name not in details:
                     raise Wrong(f"it does not say {name!r}")
         self._check_digest(event, details)
@@ -93,12 +98,13 @@ class Contents:
 
     def _check_values(self, values: Any) -> None:
         n = self._n_metrics
-        if not isinstance(values, list) or n not in (None, len(values)) or not all(map(_is_real, values)):
+        known = [value for value in values if value is not None] if isinstance(values, list) else []
+        if not known or n not in (None, len(values)) or not all(map(_is_real, known)):
             raise Wrong(f"its values are {short(values)}, and expected were {counted(n or 0, 'finite number')}")
 
     def _check_digest(self, event: Event, details: Mapping[str, Any]) -> None:
         expected = None
-        if event.kind == "told":
+        if event.kind in ("told", "corrected"):
             expected = row_digest(event.arm or 0, event.measured or ())
         elif event.kind == "imported":
             expected = str(details["digest"])[:16]
@@ -118,6 +124,16 @@ class Contents:
             if arm in self._retired:
                 raise Wrong(f"option {arm} was retired before")
             self._retired.add(arm)
+        elif event.kind == "reinstated":
+            if event.arm not in self._retired:
+                raise Wrong(f"option {event.arm} was not retired before")
+            self._retired.remove(int(event.arm or 0))
+        elif event.kind == "joined":
+            if self._n_options is not None:
+                self._n_options += 1
+        elif event.kind == "corrected":
+            if self._fates[event.number or 0] != "told":
+                raise Wrong(f"measurement {event.number} was {self._fates[event.number or 0] or 'not told'} before")
         elif event.number is not None:
             before, self._fates[event.number] = self._fates[event.number], event.kind
             if before != ("told" if event.kind == "voided" else ""):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
-from paretopick._words import capital, joined, probability
+from paretopick._words import capital, counted, joined, probability
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
 from paretopick.estimates import Estimates
@@ -42,8 +42,8 @@ MOSTLY = 0.5
 MOST_NAMED = 3
 """Options are named that get this share of the measurements together, if they are no more than so many."""
 
-OPEN = 0.1
-"""An option stays open if it is wrong in this share of the runs."""
+ALONE = 0.5
+"""An option is the reason for wrong answers if it is wrong in this share of them."""
 
 SURE = "It is sure enough: nothing more is needed."
 
@@ -82,6 +82,36 @@ class Continuation:
     options: tuple[str, ...]
     runs: int
     """How many continuations were simulated."""
+    asked: tuple[int, ...] = ()
+    """The numbers of further measurements that somebody wanted to know about."""
+
+    @property
+    def shown(self) -> tuple[Step, ...]:
+        """The steps that were asked for, or else all."""
+        return tuple(step for step in self.steps if step.more in self.asked) if self.asked else self.steps
+
+    def sentences(self) -> list[str]:
+        """Returns what it says, in words."""
+        said = [f"The answer is right with {probability(self.present)} now, after {counted(self.used, 'measurement')}."]
+        said.append(self.next_step)
+        if self.runs:
+            said.append(
+                f"Simulated {self.runs:,} times from the data so far with {self.policy}, each time with means drawn from what "
+                f"the data leave open; chance alone moves these shares by up to {100 / math.sqrt(self.runs):.0f} points."
+            )
+        return said
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns one flat row for each step that is shown: what a CSV file holds."""
+        return [
+            {
+                "more": step.more,
+                "budget": self.used + step.more,
+                "right": step.right,
+                **{f"share of {name}": share for name, share in zip(self.options, step.shares, strict=True)},
+            }
+            for step in self.shown
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values."""
@@ -93,6 +123,8 @@ class Continuation:
             "next_step": self.next_step,
             "policy": self.policy,
             "runs": self.runs,
+            "asked": list(self.asked),
+            "sentences": self.sentences(),
             "steps": [
                 {
                     "more": step.more,
@@ -106,7 +138,9 @@ class Continuation:
         }
 
     def __str__(self) -> str:
-        return self.next_step
+        return "\n".join(self.sentences())
+
+    __repr__ = __str__
 
 
 def continuation(
@@ -146,10 +180,10 @@ def continuation(
     """
     here = int(counts.sum())
     used = here if used is None else used
-    goes_on = choice if choice.growable else PolicyChoice("doubt")
+    goes_on = _going_on(choice)
     if more is None and present_probability >= target:
         return Continuation(used, present_probability, target, (), SURE, 0, goes_on.name, tuple(names), 0)
-    steps, affordable = _ladder(here, _missing(goes_on, counts), estimates.means.shape, more or ())
+    steps, affordable = _ladder(here, needed_first(choice, counts), estimates.means.shape, more or ())
     runs = affordable if runs is None else runs
     truths = _ranked(estimates, estimates.larger_is_better(estimates.draws(runs, np.random.default_rng(rng))))
     curve = simulate(
@@ -174,15 +208,22 @@ def continuation(
     needed = _crossing(present_probability, found, target)
     said = _Words(present_probability, target, used, found, choice is goes_on)
     sentence = said.reached(needed) if needed is not None else said.missed(_too_alike(curve, truths, estimates, names, metrics))
-    return Continuation(used, present_probability, target, tuple(found), sentence, needed, goes_on.name, tuple(names), runs)
+    return Continuation(
+        used, present_probability, target, tuple(found), sentence, needed, goes_on.name, tuple(names), runs, tuple(more or ())
+    )
 
 
 # What is simulated.
 
 
-def _missing(choice: PolicyChoice, counts: IntArray) -> int:
-    """How many measurements the policy asks for before it chooses any."""
-    initial = getattr(choice.new(n_arms=len(counts), n_objectives=1), "initial", 0)
+def _going_on(choice: PolicyChoice) -> PolicyChoice:
+    """The policy with which a study goes on."""
+    return choice if choice.growable else PolicyChoice("doubt")
+
+
+def needed_first(choice: PolicyChoice, counts: IntArray) -> int:
+    """Returns how many measurements of options that have few come before all others when a study goes on."""
+    initial = getattr(_going_on(choice).new(n_arms=len(counts), n_objectives=1), "initial", 0)
     return int(np.maximum(initial - counts, 0).sum())
 
 
@@ -267,7 +308,6 @@ def _too_alike(
     """Why the last step is not enough: which options stay open, and by how little the worst of them differs from another."""
     wrong = curve.wrong_by_arm[-1] / curve.runs
     worst = int(wrong.argmax())
-    n_open = int((wrong > OPEN).sum())
     noise = np.where(estimates.exact, 1.0, estimates.scale())
     apart = np.where(estimates.exact, np.sign(truths - truths[:, [worst]]) * 1e9, (truths - truths[:, [worst]]) / noise)
     # How little it takes for another option to be ahead of it in every metric, or it of the other.
@@ -280,8 +320,8 @@ def _too_alike(
     size = float(np.median(np.abs(truths[:, other, metric] - truths[:, worst, metric])))
     pair = f"{names[worst]!r} and {names[other]!r}"
     apart_by = f"(about {size:.2g} apart in {metrics[metric].name!r})"
-    if n_open > 4:
-        return f"{n_open} options stay open, such as {pair} {apart_by}"
+    if wrong[worst] < ALONE * curve.rate[-1]:
+        return f"several options stay open, such as {pair} {apart_by}"
     return f"{pair} are too alike {apart_by}"
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,32 @@ RESERVED = (
 """Columns that sheets, exports and results have of their own."""
 
 Values = Mapping[str, Any] | Sequence[Any]
-"""One measurement, by name of the metric or in the order of the metrics."""
+"""One measurement, by name of the metric or in the order of the metrics; None for a metric that is missing. A mapping may have
+more than the metrics: the plate, the day, what it cost."""
+
+MOST_EXTRAS = 100
+LONGEST_TEXT = 10_000
+"""Values beside the metrics that a measurement may have, and characters that a text among them may have."""
+
+
+class Told(NamedTuple):
+    """One measurement, read from what a user gave."""
+
+    row: list[float | None]
+    """In the order of the metrics."""
+    extra: dict[str, Any]
+    """What was told beside the metrics: texts and numbers."""
+    worker: str | None = None
+    """Who made it, if it comes from elsewhere."""
+    at: float | None = None
+    """When, in seconds since 1970, likewise."""
+
+    @property
+    def details(self) -> dict[str, Any] | None:
+        """What the event of it says beside the values."""
+        more = ({"extra": self.extra} if self.extra else {}) | ({} if self.at is None else {"at": self.at})
+        return more or None
+
 
 Scale = str | Mapping[str, float]
 """``"noise"``, ``"raw"``, or what each metric is divided by."""
@@ -141,41 +166,80 @@ class Definition:
         """Returns the number of an option, from its name."""
         return self.options.index(check_choice(option, self.options, "option"))
 
-    def rows(self, measurements: Any) -> list[tuple[int, list[float]]]:
-        """Returns many measurements as the numbers of their options and floats, or says what is wrong with which."""
+    def with_option(self, option: str, settings: Mapping[str, Any]) -> Definition:
+        """Returns the same definition with one more option, or says what is wrong with that."""
+        rows = dict(zip(self.options, self.settings, strict=True))
+        if check_name(option, "option") in rows:
+            raise InvalidInput(f"there is an option {option!r} already.")
+        if not isinstance(settings, Mapping) or set(settings) != set(self.settings[0]):
+            needed = quoted(self.settings[0]) or "none"
+            raise InvalidInput(f"option {option!r} has the settings {short(settings)}; the other options have {needed}.")
+        ordered = {name: settings[name] for name in self.settings[0]}
+        names, all_settings = _options(rows | {option: ordered})
+        return replace(self, options=names, settings=all_settings)
+
+    def rows(self, measurements: Any) -> list[tuple[int, Told]]:
+        """Returns many measurements with the numbers of their options, or says what is wrong with which."""
         pairs = check_sequence(measurements, "measurements", f"is not a list of pairs; write {self._example}")
         return [self._pair(pair, f"measurement {place} of {len(pairs)}") for place, pair in enumerate(pairs, start=1)]
 
-    def _pair(self, pair: Any, place: str) -> tuple[int, list[float]]:
+    def _pair(self, pair: Any, place: str) -> tuple[int, Told]:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InvalidInput(f"{place} is {short(pair)}, and no pair of an option and its values; write {self._example}.")
-        return self.arm(pair[0]), self.values(pair[1])
+        return self.arm(pair[0]), self.told(pair[1])
 
     @property
     def _example(self) -> str:
         """A list of measurements, as one types it."""
         return f"[({self.options[0]!r}, {(dict.fromkeys(self.goals, 0.0))!r})]"
 
-    def values(self, given: Values) -> list[float]:
-        """Returns one measurement as floats in the order of the metrics, or says by name what is wrong with it."""
+    def values(self, given: Values) -> list[float | None]:
+        """Returns the values of one measurement in the order of the metrics, or says by name what is wrong with it."""
+        return self.told(given).row
+
+    def told(self, given: Values | Told) -> Told:
+        """Returns one measurement, or says by name what is wrong with it."""
+        if isinstance(given, Told):
+            return given
         if isinstance(given, Mapping):
             missing = [name for name in self.goals if name not in given]
-            extra = [str(name) for name in given if name not in self.goals]
             if missing:
                 raise InvalidInput(
-                    f"there is no value for metric {quoted(missing)}, only for {quoted(given) or 'none'}; "
-                    f"a measurement needs {quoted(self.goals)}."
+                    f"there is no value for metric {quoted(missing)}, only for {quoted(given) or 'none'}; a measurement needs "
+                    f"{quoted(self.goals)}, and None for what could not be measured."
                 )
-            if extra:
-                raise InvalidInput(f"there is no metric named {quoted(extra)}; a measurement has {quoted(self.goals)}.")
             row = [given[name] for name in self.goals]
+            extra = {name: value for name, value in given.items() if name not in self.goals}
         else:
-            row = check_sequence(given, "values", f"is not a measurement; give a mapping with {quoted(self.goals)}")
+            row, extra = check_sequence(given, "values", f"is not a measurement; give a mapping with {quoted(self.goals)}"), {}
             if len(row) != len(self.metrics):
                 raise InvalidInput(
                     f"{short(row)} has {len(row)} values; a measurement has {len(self.goals)}: {quoted(self.goals)}."
                 )
-        return [metric.value(value) for metric, value in zip(self.metrics, row, strict=True)]
+        values = [None if value is None else metric.value(value) for metric, value in zip(self.metrics, row, strict=True)]
+        if not any(value is not None for value in values):
+            raise InvalidInput("the measurement has no value at all; report it as failed instead.")
+        return Told(values, self._extra(extra))
+
+    def _extra(self, given: Mapping[Any, Any]) -> dict[str, Any]:
+        """What was told beside the metrics, without what is empty."""
+        columns = {*RESERVED, *self.settings[0]}
+        extra = {}
+        for name, value in given.items():
+            check_name(name, "value beside the metrics")
+            if name in columns or name.endswith(ERROR_SUFFIX):
+                raise InvalidInput(f"{name!r} is a column that tables have already; call this value otherwise.")
+            value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+            if value is not None and (not _is_setting(value) or (isinstance(value, str) and len(value) > LONGEST_TEXT)):
+                raise InvalidInput(
+                    f"{name!r} is {short(value)}; beside the metrics ({quoted(self.goals)}) a measurement may have finite "
+                    f"numbers and texts of up to {LONGEST_TEXT:,} characters."
+                )
+            if value not in (None, ""):
+                extra[name] = value
+        if len(extra) > MOST_EXTRAS:
+            raise InvalidInput(f"there are {len(extra)} values beside the metrics; at most {MOST_EXTRAS} are kept.")
+        return extra
 
     def differences(self, other: Definition) -> list[str]:
         """Returns in words what another definition has otherwise."""
@@ -245,6 +309,15 @@ def _options(options: Any) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]
                 raise InvalidInput(f"option {name!r} has {column}={short(value)}; settings are texts and finite numbers.")
         settings.append(dict(row))
     return names, tuple(settings)
+
+
+def option_with_settings(option: Any, settings: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    """Returns the name and the settings of one option, from a name and settings, or a row with its name among them."""
+    name, row = _row(option)
+    if settings is not None and not isinstance(settings, Mapping):
+        raise InvalidInput(f"settings={short(settings)} is not a mapping, such as {{'level': 9}}.")
+    names, rows = _options({name: dict(row) | dict(settings or {})})
+    return names[0], rows[0]
 
 
 def _row(entry: Any) -> tuple[str, Mapping[str, Any]]:

@@ -74,6 +74,15 @@ class Kept:
         self._took(arm, 1)
         return True
 
+    def replace(self, arm: int, number: int, values: Sequence[float]) -> bool:
+        """Gives a measurement of an option other values, and returns whether it was waiting."""
+        if not self.counts[arm]:
+            return False
+        place, width = _place(self._numbers[arm], number, self._used[arm]), self._n_metrics
+        if place is not None:
+            self._values[arm][place * width : (place + 1) * width] = array("d", values)
+        return place is not None
+
     def _took(self, arm: int, n: int) -> None:
         self.counts[arm] -= n
         if not self.counts[arm]:

@@ -17,7 +17,7 @@ from paretopick.storage import Storage, StoredStudy, Transaction
 from paretopick.storage.contract import pages
 from paretopick.studies.definition import Definition
 from paretopick.studies.rules import Rules
-from paretopick.studies.state import State
+from paretopick.studies.state import State, new_state, restore_state
 
 CHECKPOINT_EVERY = 1000
 """Events after which the state is kept anew, so that opening a study need not replay more."""
@@ -46,7 +46,8 @@ class LiveState:
     def __init__(self, storage: Storage, study: StoredStudy, definition: Definition) -> None:
         self.storage = storage
         self.study = study
-        self.state = State(definition)
+        self._definition = definition
+        self.state = new_state(definition)
         """What followed from the log when it was looked at last."""
         self._place = Place(0, "")
         """How far that is."""
@@ -166,15 +167,14 @@ class LiveState:
 
     def _restore(self, transaction: Transaction) -> Place:
         """Goes back to the checkpoint, if it can be read; else to the start."""
-        definition = self.state.definition
         kept = transaction.checkpoint()
         if kept is not None:
             try:
-                self.state = State.from_dict(definition, kept.state)
+                self.state = restore_state(self._definition, kept.state)
             except (InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
                 kept = None
         if kept is None or self.state.position != kept.place.position:
-            self.state = State(definition)
+            self.state = new_state(self._definition)
             self._checkpoint = 0
             return transaction.start
         self._checkpoint = kept.place.position

@@ -7,12 +7,13 @@ from typing import Any
 
 from paretopick._arrays import check_budget, check_real
 from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, NotDue
-from paretopick.events import Event, Lease, Outstanding, row_digest, table_digests
+from paretopick.events import Event, Lease, Outstanding, Row, row_digest, table_digests
 from paretopick.policies import policies_with
 from paretopick.storage import Transaction
+from paretopick.studies.definition import Told
 from paretopick.studies.state import State
 
-Rows = Sequence[tuple[int, Sequence[float]]]
+Rows = Sequence[tuple[int, Told]]
 """Options and values of measurements that nobody asked for."""
 
 
@@ -41,32 +42,32 @@ class Rules:
         changed = [lease.number for lease in again]
         self.transaction.change_leases(changed[len(out.mine) :], worker=worker)
         self.transaction.change_leases(changed, expires=expires)
-        arms = self._next_arms(n - len(again), out.by_arm)
+        arms = self.state.proposals(n - len(again), out.by_arm)
         numbers = self.transaction.new_numbers(len(arms))
-        asked_in = self.state.policy.round
+        asked_in = self.state.round
         new = [Lease(number, arm, asked_in, worker, expires, False) for number, arm in zip(numbers, arms, strict=True)]
         self.transaction.hand_out(new)
         return again + new
 
-    def tell(self, number: int, row: Sequence[float], worker: str | None = None, *, even_if_voided: bool = False) -> None:
+    def tell(self, number: int, told: Told, worker: str | None = None, *, even_if_voided: bool = False) -> None:
         """Takes in what came out of a measurement; the same as before is harmless, and anything else is refused.
 
         Args:
             number: of the measurement.
-            row: the values.
+            told: what came out.
             worker: who tells.
             even_if_voided: whether the same as before is harmless after a void, too: in a sheet that is read again.
         """
         lease = self.transaction.lease(number)
         if lease is None:
             again = bool(self._made_before("told", number)) or even_if_voided
-            if not (again and self._knows(number, row)):
-                self._refuse_unless_told(number, row)
+            if not (again and self._knows(number, told.row)):
+                self._refuse_unless_told(number, told.row)
             return
-        self._check_exact(lease.arm, row)
+        self._check_row(lease.arm, told.row)
         self.transaction.drop_leases([number])
-        digest = row_digest(lease.arm, row)
-        self._append(Event(0, "told", number, lease.arm, lease.round, row, worker=worker or lease.worker, digest=digest))
+        who, digest = worker or told.worker or lease.worker, row_digest(lease.arm, told.row)
+        self._append(Event(0, "told", number, lease.arm, lease.round, told.row, told.details, worker=who, digest=digest))
 
     def fail(self, number: int, details: Mapping[str, Any], worker: str | None = None) -> None:
         """Takes in that a measurement could not be made; not from a worker who no longer has it."""
@@ -87,15 +88,37 @@ class Rules:
             raise NotDue(f"measurement {number} was not told yet; report it as failed if it cannot be made.")
         if self._made_before("voided", number):
             return
-        told, *rest = self._past(number)
-        if rest or told.kind != "told":
-            raise NotDue(f"measurement {number} was {(rest or [told])[-1].kind} already.")
-        if told.digest != row_digest(told.arm or 0, told.measured or ()):
-            raise LogDamaged(
-                f"the values of measurement {number} are not those that were told (event {told.position}): they were changed in "
-                "the database. Nothing was written; see what paretopick check says, and restore a backup."
-            )
+        told = self._valid(number)
         self._append(told._replace(kind="voided", details={"why": why}, digest=None))
+
+    def correct(self, number: int, row: Row, why: str) -> bool:
+        """Puts other values in the place of those of a measurement; returns whether they are other ones."""
+        if self.transaction.lease(number) is not None:
+            raise NotDue(f"measurement {number} was not told yet; tell it.")
+        made = self._made_before("corrected", number)
+        if any(event.kind == "corrected" and list(event.measured or ()) == list(row) for event in made):
+            return False
+        told = self._valid(number)
+        before = list(told.measured or ())
+        if before == list(row):
+            return False
+        self._check_row(told.arm or 0, row, instead_of=before)
+        details = {"why": why, "before": before}
+        self._append(told._replace(kind="corrected", measured=row, details=details, digest=row_digest(told.arm or 0, row)))
+        return True
+
+    def _valid(self, number: int) -> Event:
+        """What a measurement is, as told or as corrected since; refuses one that is not valid."""
+        past = self._past(number)
+        last = past[-1]
+        if last.kind not in ("told", "corrected"):
+            raise NotDue(f"measurement {number} was {last.kind} already.")
+        if last.digest != row_digest(last.arm or 0, last.measured or ()):
+            raise LogDamaged(
+                f"the values of measurement {number} are not those that were {last.kind} (event {last.position}): they were "
+                "changed in the database. Nothing was written; see what paretopick check says, and restore a backup."
+            )
+        return last
 
     def retire(self, arm: int, why: str) -> None:
         """Takes an option out."""
@@ -108,19 +131,47 @@ class Rules:
             raise InvalidInput(f"option {name!r} was retired already: {self.state.retired[arm]}")
         self._append(Event(0, "retired", arm=arm, details={"why": why}))
 
+    def reinstate(self, arm: int, why: str) -> None:
+        """Takes an option in again that was retired."""
+        for event in self._made_before("reinstated"):
+            if event.arm != arm:
+                raise self._used_for("another option")
+            return
+        self._check_roundless("take an option in again")
+        if arm not in self.state.retired:
+            raise InvalidInput(f"option {self.state.definition.options[arm]!r} is not retired.")
+        self._append(Event(0, "reinstated", arm=arm, details={"why": why}))
+
+    def join(self, option: str, settings: Mapping[str, Any]) -> None:
+        """Adds an option; the same one with the same settings again is harmless."""
+        definition = self.state.definition
+        for event in self._made_before("joined"):
+            if (event.details or {})["option"] != option:
+                raise self._used_for("another option")
+            return
+        self._check_roundless("be given options")
+        if option in definition.options and dict(settings) == definition.settings[definition.options.index(option)]:
+            return
+        definition.with_option(option, settings)
+        self._append(Event(0, "joined", arm=len(definition.options), details={"option": option, "settings": dict(settings)}))
+
+    def _check_roundless(self, what: str) -> None:
+        """Refuses what is beyond a study whose rounds are planned."""
+        choice = self.state.definition.choice
+        if not choice.roundless:
+            raise InvalidInput(
+                f"the rounds of {choice.name} are planned for its options and for the budget of {self.state.budget}; only a "
+                f"study with {' or '.join(_studies_with('roundless'))} can {what} later. Create a new study and import the "
+                "export of this one: its measurements then count."
+            )
+
     def extend(self, budget: int) -> None:
         """Allows more measurements; as many as there are already is harmless."""
         for event in self._made_before("extended"):
             if (event.details or {})["budget"] != budget:
                 raise self._used_for("another budget")
             return
-        choice = self.state.definition.choice
-        if not choice.extendable:
-            raise InvalidInput(
-                f"the rounds of {choice.name} are planned for the budget of {self.state.budget}; only a study with "
-                f"{' or '.join(policies_with('extendable'))} can be given more later. Create a new study with the larger budget "
-                "and import the export of this one: its measurements then count."
-            )
+        self._check_roundless("be given more")
         if check_budget(budget) < self.state.budget:
             raise InvalidInput(f"budget={budget} is less than the {self.state.budget} that the study has already.")
         if budget > self.state.budget:
@@ -135,15 +186,15 @@ class Rules:
         """
         if not rows:
             return []
-        for arm, row in rows:
-            self._check_exact(arm, row)
+        for arm, told in rows:
+            self._check_row(arm, told.row)
         table = rows if of is None else of
         numbers = self.transaction.new_numbers(len(rows))
-        *_, digest = table_digests(table)
+        *_, digest = table_digests(_plain(table))
         details = {"rows": len(table), "digest": digest, "first": numbers[0], "new": len(rows)}
         new = [
-            Event(0, "told", number, arm, measured=row, digest=row_digest(arm, row))
-            for number, (arm, row) in zip(numbers, rows, strict=True)
+            Event(*(0, "told", number, arm, None, told.row, told.details), worker=told.worker, digest=row_digest(arm, told.row))
+            for number, (arm, told) in zip(numbers, rows, strict=True)
         ]
         self._append(Event(0, "imported", details=details, digest=digest[:16]), *new)
         return list(numbers)
@@ -152,7 +203,7 @@ class Rules:
         """Returns the numbers that the same call got when it was made before, None if it was not."""
         for event in self._made_before("imported"):
             first, n, known = ((event.details or {})[key] for key in ("first", "new", "digest"))
-            if list(table_digests(rows))[-1:] != [known]:
+            if list(table_digests(_plain(rows)))[-1:] != [known]:
                 raise self._used_for("other measurements")
             return list(range(first, first + n))
         return None
@@ -163,15 +214,15 @@ class Rules:
         Refuses rows further down that are equal to some that were added: most probably they are the same measurements.
         """
         known = 0
-        lengths = {digest: n for n, digest in enumerate(table_digests(rows), start=1)}
+        lengths = {digest: n for n, digest in enumerate(table_digests(_plain(rows)), start=1)}
         for event in self._alike("imported", {digest[:16] for digest in lengths}):
             known = max(known, lengths.get((event.details or {})["digest"], 0))
         new = rows[known:]
-        digests = [row_digest(arm, row) for arm, row in new]
+        digests = [row_digest(arm, told.row) for arm, told in new]
         before = {(event.arm, *(event.measured or ())) for event in self._alike("told", digests)}
-        for place, (arm, row) in enumerate(new, start=known + 1):
-            if (arm, *row) in before:
-                shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(row))
+        for place, (arm, told) in enumerate(new, start=known + 1):
+            if (arm, *told.row) in before:
+                shown = self._shown(told.row)
                 raise InvalidInput(
                     f"measurement {place} of {len(rows)}, {self.state.definition.options[arm]!r} with {shown}, was added "
                     "before, and would count twice; if it is another one that happens to be equal, say so with again."
@@ -184,10 +235,10 @@ class Rules:
         for start in range(0, len(rest), 500):
             yield from (event for event in self.transaction.alike(rest[start : start + 500]) if event.kind == kind)
 
-    def _knows(self, number: int, row: Sequence[float]) -> bool:
+    def _knows(self, number: int, row: Row) -> bool:
         """Returns whether a measurement was told just this before, whatever happened to it since."""
         past = self.transaction.history(number)
-        return any(event.kind == "told" and list(event.measured or ()) == list(row) for event in past)
+        return any(event.kind in ("told", "corrected") and list(event.measured or ()) == list(row) for event in past)
 
     def renew(self, numbers: Collection[int], worker: str, seconds: float | None) -> list[int]:
         """Gives a worker more time for what it still has, and returns that."""
@@ -221,24 +272,13 @@ class Rules:
 
     def _waited_for(self, worker: str, n: int) -> Outstanding:
         """What is out and waited for. If options are no longer due so often, waiting for the newest ends here."""
-        out, due = self.transaction.outstanding(worker, n), self.state.policy.due
-        excess = {arm: count - int(due[arm]) for arm, count in out.by_arm.items() if count > due[arm]}
+        out = self.transaction.outstanding(worker, n)
+        excess = self.state.excess(out.by_arm)
         if not excess:
             return out
         for arm, count in excess.items():
             self.transaction.change_leases(self.transaction.newest(arm, count), withdrawn=True)
         return self.transaction.outstanding(worker, n)
-
-    def _next_arms(self, n: int, out: Mapping[int, int]) -> list[int]:
-        """The options that are due and not out, those first of which the most is missing."""
-        missing = self.state.policy.due
-        for arm, count in out.items():
-            missing[arm] -= count
-        arms: list[int] = []
-        while len(arms) < n and missing[arm := int(missing.argmax())] > 0:
-            arms.append(arm)
-            missing[arm] -= 1
-        return arms
 
     def _append(self, *new: Event) -> None:
         self.transaction.append([event._replace(request=self._request) for event in new])
@@ -256,21 +296,37 @@ class Rules:
     def _used_for(self, what: str) -> InvalidInput:
         return InvalidInput(f"request={self._request!r} was used before, for {what}; give every call an id of its own.")
 
-    def _check_exact(self, arm: int, row: Sequence[float]) -> None:
-        """Refuses another value of an exact metric than before."""
+    def _check_row(self, arm: int, row: Row, *, instead_of: Row | None = None) -> None:
+        """Refuses another value of an exact metric than before, and gaps where rounds compare options measured equally often.
+
+        Args:
+            arm: the option.
+            row: its values.
+            instead_of: those that they replace, if they are the only ones.
+        """
         definition = self.state.definition
-        for i, metric in enumerate(definition.metrics):
-            if metric.exact:
+        if None in row and not definition.choice.roundless:
+            raise InvalidInput(
+                f"metric {definition.metrics[list(row).index(None)].name!r} is missing, and {definition.choice.name} compares "
+                "options in rounds, all metrics measured equally often; report the measurement as failed. Studies with "
+                f"{' or '.join(_studies_with('roundless'))} take what there is."
+            )
+        for i, (metric, value) in enumerate(zip(definition.metrics, row, strict=True)):
+            if metric.exact and value is not None:
                 before = self.state.exact_value(arm, i)
-                before = self._exact_values.setdefault((arm, i), row[i] if before is None else before)
-                if row[i] != before:
+                if instead_of is not None and self.state.counts[arm] == 1:
+                    before = None
+                before = self._exact_values.setdefault((arm, i), value if before is None else before)
+                if value != before:
                     raise InvalidInput(
-                        f"metric {metric.name!r} of {definition.options[arm]!r} is {row[i]:.15g} and was {before:.15g} before; "
+                        f"metric {metric.name!r} of {definition.options[arm]!r} is {value:.15g} and was {before:.15g} before; "
                         "an exact metric never changes, so one of them is wrong, or the metric is not exact."
                     )
 
-    def _named(self, row: Sequence[float]) -> Iterable[tuple[str, float]]:
-        return zip(self.state.definition.goals, row, strict=True)
+    def _shown(self, row: Row) -> str:
+        """Values as people read them."""
+        named = zip(self.state.definition.goals, row, strict=True)
+        return ", ".join(f"{name}={'missing' if value is None else format(value, '.15g')}" for name, value in named)
 
     def _past(self, number: int) -> list[Event]:
         """What happened to a measurement that is not out; refuses numbers that never were."""
@@ -281,15 +337,23 @@ class Rules:
             raise NotDue(f"measurement {number} {given}; numbers are handed out to whoever asks, and the last one was {known}.")
         return past
 
-    def _refuse_unless_told(self, number: int, row: Sequence[float]) -> None:
+    def _refuse_unless_told(self, number: int, row: Row) -> None:
         past = self._past(number)
-        if [event.kind for event in past] != ["told"]:
+        if past[-1].kind not in ("told", "corrected"):
             why = (past[-1].details or {}).get("why", "")
             raise NotDue(f"measurement {number} was {past[-1].kind} ({why}); ask for a new one.")
-        before = list(past[0].measured or ())
-        if before != list(row):
-            shown = ", ".join(f"{name}={value:.15g}" for name, value in self._named(before))
+        if list(past[-1].measured or ()) != list(row):
             raise AlreadyTold(
-                f"measurement {number} was already told {shown}; telling it other values would lose data. "
-                "Void it first if it was wrong."
+                f"measurement {number} was already told {self._shown(past[-1].measured or ())}; telling it other values would "
+                "lose data. Correct it if it was wrong."
             )
+
+
+def _plain(rows: Rows) -> list[tuple[int, Row]]:
+    """Options and values alone, by which tables are known again."""
+    return [(arm, told.row) for arm, told in rows]
+
+
+def _studies_with(trait: str) -> list[str]:
+    """The policies of studies that can do something."""
+    return [name for name in policies_with("amendable") if name in policies_with(trait)]

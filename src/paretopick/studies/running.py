@@ -22,7 +22,7 @@ from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, MeasuringFa
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
 from paretopick.storage import StorageChoice, open_storage
-from paretopick.studies.definition import Definition, Scale, define
+from paretopick.studies.definition import Definition, Scale, Told, define
 from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
 from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.result import ParetoResult
@@ -194,7 +194,7 @@ class _Crew:
         """What ran beside a measurement whose process was killed, and how many did: they break one after the other."""
         self.abandoned: set[Future[Any]] = set()
         """What was stopped before its end, and so has not failed."""
-        self.rows: dict[Future[Any], list[float]] = {}
+        self.rows: dict[Future[Any], Told] = {}
         """What came out and is to be told; what was returned may not be there a second time."""
         self.outage = LONGEST_OUTAGE
         """Seconds to wait for the database."""
@@ -292,10 +292,10 @@ class _Crew:
         what = f"measurement {todo.number} of {todo.option!r}"
         try:
             if future not in self.rows:
-                self.rows[future] = self.study.definition.values(future.result())
+                self.rows[future] = self.study.definition.told(future.result())
             row = self.rows[future]
             request = f"{self.token}:{todo.number}:told"
-            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name, request=request), f"{what}, {row}")
+            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name, request=request), f"{what}, {row.row}")
         except AlreadyTold:
             self._say(f"{what} took so long that somebody else made it, too")
         except NotDue as late:
@@ -352,7 +352,8 @@ class _Crew:
                 try:
                     self._keep(future, todo, together=1)
                 except StorageFailed:
-                    lost.append(f"measurement {todo.number} of {todo.option!r}, {self.rows.get(future, 'which failed')}")
+                    what = self.rows[future].row if future in self.rows else "which failed"
+                    lost.append(f"measurement {todo.number} of {todo.option!r}, {what}")
         try:
             self.study.release(worker=self.name)
         except (StudyGone, LogDamaged):

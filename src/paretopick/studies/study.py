@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real
+import numpy as np
+
+from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_choice, check_integer, check_name, check_real, check_sequence
 from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
@@ -18,7 +20,8 @@ from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
 from paretopick.storage.contract import pages
 from paretopick.studies.answer import LEVEL, result_of
-from paretopick.studies.definition import Definition, Scale, Values, define
+from paretopick.studies.data import StudyData, data_of
+from paretopick.studies.definition import Definition, Scale, Told, Values, define, option_with_settings
 from paretopick.studies.live import LiveState
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
@@ -63,10 +66,10 @@ class Study:
         """Use ``Study.create`` or ``Study.open``."""
         self.name = stored.name
         try:
-            self.definition = Definition.from_dict(stored.definition)
+            definition = Definition.from_dict(stored.definition)
         except (AttributeError, LookupError, TypeError, ValueError) as problem:
             raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
-        self._live = LiveState(storage, stored, self.definition)
+        self._live = LiveState(storage, stored, definition)
         with self._live.reading():
             pass  # so that a study which cannot be read is noticed at once
 
@@ -93,8 +96,9 @@ class Study:
             options: names, or a mapping from names to settings (``{"zlib 9": {"level": 9}}``), or rows with an ``option``.
             metrics: name to "min" or "max", or a list of ``pp.Metric``.
             budget: the most measurements that may count; it is never exceeded.
-            policy: "ege-sr", "apt" or another, or with options ``("apt", {"batch": 8})``. Rounds spend all of the budget that
-                they can divide, unless ``spend="printed"`` is among the options.
+            policy: "doubt", which measures where one more measurement removes most doubt; or another, for instance "ege-sr",
+                whose rounds are planned ahead and spend all of the budget that they can divide; with options
+                ``("ege-gg", {"n_rounds": 3})``.
             scale: metrics are compared in units of their "noise", estimated from repeats, or "raw", or divided by what you say.
             exact: metrics without noise, a price for instance.
             storage: the URL of a database, or the path of an SQLite file; ``"sqlite://"`` is kept in memory, and gone with the
@@ -126,8 +130,13 @@ class Study:
             return []
 
     @property
+    def definition(self) -> Definition:
+        """What the study is about, with the options that were added since."""
+        return self._state.definition
+
+    @property
     def options(self) -> tuple[str, ...]:
-        """The names of the options."""
+        """The names of the options, as far as they are known here; whoever reads or writes anything learns of new ones."""
         return self.definition.options
 
     @property
@@ -151,7 +160,7 @@ class Study:
     def done(self) -> bool:
         """Whether nothing is left to be measured."""
         with self._live.reading() as (state, _):
-            return state.policy.done
+            return state.done
 
     def ask(
         self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE, wait: float = 0.0
@@ -159,8 +168,10 @@ class Study:
         """Returns up to ``n`` measurements to make now.
 
         First those that the worker has asked for before and not told, so that it finds its work again after a crash; then those
-        whose worker let the lease run out; then new ones. Fewer than ``n``, or none, if the rest is out with other workers: come
-        back when they have told. Options take turns, so that a drift over time does not favour one.
+        whose worker let the lease run out; then new ones, chosen from all data so far, with what is being measured in view, so
+        that workers are sent to different places. Fewer than ``n``, or none, if what is left of the budget, or with policies that
+        plan rounds of the round, is out with other workers: come back when they have told. Options take turns, so that a drift
+        over time does not favour one.
 
         Args:
             n: the most that are wanted.
@@ -181,17 +192,43 @@ class Study:
         names, settings = self.options, self.definition.settings
         return [Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires) for out in leases]
 
-    def tell(self, number: int, values: Values, *, worker: str | None = None, request: str | None = None) -> None:
+    def tell(
+        self,
+        number: int | Sequence[int],
+        values: Values | Told | Sequence[Values],
+        *,
+        worker: str | None = None,
+        request: str | None = None,
+    ) -> None:
         """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
 
         Args:
-            number: of the measurement, from ``ask``.
-            values: by name of the metric, or in the order of the metrics.
+            number: of the measurement, from ``ask``; or a list of numbers, with as many rows of values: all are kept, or none.
+            values: by name of the metric, or in the order of the metrics; None for a metric that could not be measured. What
+                a mapping has beside the metrics (the plate, the day) is kept and exported.
             worker: who tells; by default whoever has the measurement.
             request: an id of this call, for whoever has to make it again; see ``add``.
         """
-        number, row, worker = _number(number), self.definition.values(values), _worker(worker)
-        self._live.change(lambda rules: rules.tell(number, row, worker), request)
+        told, worker = self._several(number, values), _worker(worker)
+
+        def tell(rules: Rules) -> None:
+            for each, row in told:
+                rules.tell(each, row, worker)
+
+        self._live.change(tell, request)
+
+    def _several(self, number: Any, values: Any) -> builtins.list[tuple[int, Told]]:
+        """Numbers and what came out, from one of each or from as many."""
+        if not _is_list(number):
+            return [(_number(number), self.definition.told(values))]
+        numbers = [_number(each) for each in number]
+        rows = check_sequence(values, "values", "is not a list of measurements; give one for each number")
+        if len(rows) != len(numbers) or len(set(numbers)) != len(numbers):
+            raise InvalidInput(
+                f"there are {len(set(numbers))} different numbers among {len(numbers)}, and {len(rows)} rows of values; give a "
+                "row for each number, and every number once."
+            )
+        return [(each, self.definition.told(row)) for each, row in zip(numbers, rows, strict=True)]
 
     def fail(
         self, number: int, why: str, *, output: str | None = None, worker: str | None = None, request: str | None = None
@@ -210,18 +247,73 @@ class Study:
         worker = _worker(worker)
         self._live.change(lambda rules: rules.fail(number, details, worker), request)
 
-    def void(self, number: int, why: str, *, request: str | None = None) -> None:
-        """Takes a measurement back that turned out to be wrong.
+    def void(
+        self,
+        number: int | Sequence[int] | None = None,
+        why: str = "",
+        *,
+        where: Mapping[str, Any] | None = None,
+        request: str | None = None,
+    ) -> builtins.list[int]:
+        """Takes measurements back that turned out to be wrong, and returns which: all of them, or none if that is not possible.
 
-        In the open round its option is due again. After that its values leave the means, but what was decided stands.
+        They leave the data. With a policy that plans rounds, the option is due again if the round is open; else what was decided
+        with them stands.
+
+        Args:
+            number: of a measurement that was told, or a list of numbers.
+            why: in a sentence.
+            where: instead of numbers, what they have in common: ``{"plate": 3}``, ``{"worker": "w2", "option": "zlib 9"}``; any
+                column of ``measurements()``.
+            request: an id of this call; see ``add``.
+        """
+        if (number is None) == (where is None):
+            raise InvalidInput("void() needs numbers of measurements, or where=, what those to be taken back have in common.")
+        chosen = self.find(where) if where is not None else [_number(each) for each in _each(number)]
+        if not str(why).strip():
+            raise InvalidInput("void() needs a reason: why=, in a sentence.")
+
+        def void(rules: Rules) -> None:
+            for each in dict.fromkeys(chosen):
+                rules.void(each, _text(why))
+
+        self._live.change(void, request)
+        return chosen
+
+    def find(self, where: Mapping[str, Any]) -> builtins.list[int]:
+        """Returns the numbers of the valid measurements that have some values in some columns of ``measurements()``.
+
+        Args:
+            where: name to value, such as ``{"plate": 3}``; numbers are equal to their texts.
+        """
+        rows = self.measurements()
+        columns = {name for row in rows for name in row}
+        for name in _mapping(where, "where"):
+            check_choice(name, columns, "column of the measurements")
+        found = [
+            row["number"]
+            for row in rows
+            if row["status"] == "told" and all(_same(row.get(name), value) for name, value in where.items())
+        ]
+        if not found:
+            shown = ", ".join(f"{name}={value}" for name, value in where.items())
+            raise InvalidInput(f"no valid measurement has {shown}; see paretopick export {self.name}, or measurements().")
+        return found
+
+    def correct(self, number: int, values: Values, why: str, *, request: str | None = None) -> bool:
+        """Puts other values in the place of those of a measurement; the log keeps both.
 
         Args:
             number: of a measurement that was told.
+            values: all of its metrics, as they should have been told.
             why: in a sentence.
             request: an id of this call; see ``add``.
+
+        Returns:
+            Whether the values are others than before.
         """
-        number = _number(number)
-        self._live.change(lambda rules: rules.void(number, _text(why)), request)
+        number, told = _number(number), self.definition.told(values)
+        return self._live.change(lambda rules: rules.correct(number, told.row, _text(why)), request)
 
     def retire(self, option: str, why: str, *, request: str | None = None) -> None:
         """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
@@ -233,6 +325,30 @@ class Study:
         """
         arm = self.definition.arm(option)
         self._live.change(lambda rules: rules.retire(arm, _text(why)), request)
+
+    def reinstate(self, option: str, why: str = "", *, request: str | None = None) -> None:
+        """Takes an option in again that was retired, with all its measurements; not where rounds are planned ahead.
+
+        Args:
+            option: its name.
+            why: in a sentence.
+            request: an id of this call; see ``add``.
+        """
+        arm = self.definition.arm(option)
+        self._live.change(lambda rules: rules.reinstate(arm, _text(why)), request)
+
+    def add_option(self, option: Any, settings: Mapping[str, Any] | None = None, *, request: str | None = None) -> None:
+        """Adds an option that turned up later; not where rounds are planned ahead.
+
+        It is measured a few times first, within the budget as it is: ``extend`` it if need be.
+
+        Args:
+            option: its name.
+            settings: the further columns of the table of options, if the others have some.
+            request: an id of this call; see ``add``.
+        """
+        name, own = option_with_settings(option, settings)
+        self._live.change(lambda rules: rules.join(name, own), request)
 
     def renew(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
         """Gives a worker more time for measurements that take long; call it before the lease runs out.
@@ -283,7 +399,8 @@ class Study:
     def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> builtins.list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
 
-        They count as soon as their options are due, now or in a later round, instead of new ones.
+        They are data like all others, and count against the budget. With policies that plan rounds they count as soon as their
+        options are due, now or in a later round, instead of new ones.
 
         Args:
             measurements: pairs of an option and its values.
@@ -309,6 +426,8 @@ class Study:
         *,
         options: Mapping[int, str] | None = None,
         again: bool = False,
+        corrected: Mapping[int, Values] | None = None,
+        why: str = "",
         request: str | None = None,
     ) -> builtins.list[int]:
         """``tell``, ``fail`` and ``add`` for many measurements at once: all of them, or none if anything is wrong with one.
@@ -322,15 +441,18 @@ class Study:
                 has grown, and refused if they come later.
             options: number to the name of the option, refused where it is another one.
             again: whether equal rows are other measurements, and to be added, too.
+            corrected: number to the values that replace those that were told.
+            why: they are corrected.
             request: an id of this call; see ``add``.
 
         Returns:
             The numbers of what was added.
         """
-        rows = {_number(number): self.definition.values(values) for number, values in _mapping(told, "told").items()}
+        rows = {_number(number): self.definition.told(values) for number, values in _mapping(told, "told").items()}
         reasons = {_number(number): _text(why) for number, why in _mapping(failed, "failed").items()}
         beside = {_number(number): option for number, option in _mapping(options or {}, "options").items()}
         new = self.definition.rows(added)
+        other = {_number(number): self.definition.told(row).row for number, row in _mapping(corrected or {}, "corrected").items()}
 
         def record(rules: Rules) -> builtins.list[int]:
             before = rules.added_before(new)
@@ -338,8 +460,10 @@ class Study:
                 rules.check_option(number, option)
             for number, row in rows.items():
                 rules.tell(number, row, even_if_voided=True)
-            for number, why in reasons.items():
-                rules.fail(number, {"why": why})
+            for number, values in other.items():
+                rules.correct(number, values, _text(why))
+            for number, reason in reasons.items():
+                rules.fail(number, {"why": reason})
             if before is not None:
                 return before
             return rules.add(new if again else rules.unknown(new), of=new)
@@ -376,26 +500,10 @@ class Study:
                 raise NotReady("all options are retired.")
             return state.estimates(state.present), tuple(self.options[arm] for arm in state.present), state.widths()
 
-    def data(self) -> Any:
-        """Returns what the study knows of the options that were not retired, in numbers."""
-        from types import SimpleNamespace
-
+    def data(self) -> StudyData:
+        """Returns what the study knows of the options that were not retired, in numbers; see ``StudyData``."""
         with self._live.reading() as (state, _):
-            present = state.present
-            if not present:
-                raise NotReady("all options are retired.")
-            return SimpleNamespace(
-                options=tuple(self.options[arm] for arm in present),
-                metrics=self.definition.metrics,
-                estimates=state.estimates(present),
-                counts=state._sums.counts[present],
-                sums=state._signed_totals(present),
-                squares=state._sums.squares()[present],
-                choice=self.definition.choice,
-                used=state.used,
-                budget=state.budget,
-                widths=state.widths(),
-            )
+            return data_of(state)
 
     def status(self) -> dict[str, Any]:
         """Returns where the study stands, as JSON values."""
@@ -421,9 +529,12 @@ class Study:
     def measurements(self) -> builtins.list[dict[str, Any]]:
         """Returns a row for every measurement that was told or failed, in the order in which that happened.
 
-        Its ``status`` is told, failed or voided, and ``why`` says why.
+        Its ``status`` is told, failed or voided, and ``why`` says why; values are those that count, corrected ones if there are
+        some. Columns beside the metrics are the last ones.
         """
-        return measurements(self.definition, self.events())
+        events = self.events()
+        with self._live.reading() as (state, _):
+            return measurements(state.definition, events)
 
     def reread(self) -> None:
         """Looks at what is in the database, instead of what is open of it: raises ``StorageFailed`` if it is not all there.
@@ -474,6 +585,30 @@ def _sought(name: str) -> str:
 def _worker(name: str | None) -> str | None:
     """Who tells, if somebody says so."""
     return None if name is None else check_name(name, "worker")
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes)
+
+
+def _each(given: Any) -> Iterable[Any]:
+    """What is in a list, or the one thing that is given."""
+    return given if _is_list(given) else [given]
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    """Whether a value is what somebody looks for: numbers may be written as texts."""
+    if value is None or str(value) == str(wanted):
+        return value is not None
+    number = _as_number(value)
+    return number is not None and number == _as_number(wanted)
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def _mapping(given: Any, name: str) -> Mapping[Any, Any]:

@@ -94,6 +94,29 @@ class OptionSums:
             self.fractions[metric] += fractions
         self.count += len(rows)
 
+    def only(self, metrics: Sequence[int]) -> OptionSums:
+        """Returns the sums of some of the metrics, in this order, on their own."""
+        chosen = OptionSums(len(metrics))
+        chosen.count = self.count
+        chosen.units = [self.units[metric] for metric in metrics]
+        chosen.totals = [self.totals[metric] for metric in metrics]
+        chosen.fractions = [self.fractions[metric] for metric in metrics]
+        chosen.products = [self.products[_place(metrics[i], metrics[j])] for i, j in chosen._pairs()]
+        return chosen
+
+    def merge(self, other: OptionSums) -> None:
+        """Adds the sums of other measurements of the same metrics."""
+        for metric, unit in enumerate(other.units):
+            if unit < self.units[metric]:
+                self._refine(metric, self.units[metric] - unit)
+        shifts = [theirs - mine for theirs, mine in zip(other.units, self.units, strict=True)]
+        for metric, shift in enumerate(shifts):
+            self.totals[metric] += other.totals[metric] << shift
+            self.fractions[metric] += other.fractions[metric]
+        for place, (i, j) in enumerate(self._pairs()):
+            self.products[place] += other.products[place] << (shifts[i] + shifts[j])
+        self.count += other.count
+
     def _refine(self, metric: int, bits: int) -> None:
         """Makes the unit of a metric so many bits smaller."""
         self.units[metric] -= bits
@@ -163,36 +186,75 @@ class OptionSums:
 
 
 class Sums:
-    """The sums of all options, and what follows from them, found anew where measurements came or went."""
+    """The sums of all options, and what follows from them, found anew where measurements came or went.
+
+    A measurement may lack metrics (None). Those that lack the same ones have sums of their own; a mean is that of all values
+    there are, and a product that of all measurements which have both metrics.
+    """
 
     def __init__(self, n_options: int, n_metrics: int) -> None:
         self.counts: IntArray = np.zeros(n_options, dtype=np.int64)
+        """Of measurements."""
+        self.known: IntArray = np.zeros((n_options, n_metrics), dtype=np.int64)
+        """Of values."""
         self._options = [OptionSums(n_metrics) for _ in range(n_options)]
+        """Of the measurements that lack nothing."""
+        self._partial: dict[int, dict[tuple[int, ...], OptionSums]] = {}
+        """By option, and by the metrics that the others have."""
         self._means: FloatArray = np.full((n_options, n_metrics), np.nan)
         self._squares: FloatArray = np.zeros((n_options, n_metrics))
         self._old_means: set[int] = set()
         self._old_squares: set[int] = set()
         """Options whose means or squares are no longer those of their sums."""
 
-    def add(self, arm: int, row: Sequence[float]) -> None:
+    @property
+    def complete(self) -> bool:
+        """Whether no measurement lacks anything."""
+        return not self._partial
+
+    def add_option(self) -> None:
+        """Makes room for one more option, without measurements."""
+        n_metrics = self.known.shape[1]
+        self._options.append(OptionSums(n_metrics))
+        self.counts = np.append(self.counts, 0)
+        self.known = np.vstack((self.known, np.zeros(n_metrics, dtype=np.int64)))
+        self._means = np.vstack((self._means, np.full(n_metrics, np.nan)))
+        self._squares = np.vstack((self._squares, np.zeros(n_metrics)))
+
+    def add(self, arm: int, row: Sequence[float | None]) -> None:
         """Adds a measurement of an option."""
         self._change(arm, row, 1)
 
-    def remove(self, arm: int, row: Sequence[float]) -> None:
+    def remove(self, arm: int, row: Sequence[float | None]) -> None:
         """Takes out a measurement that was added."""
         self._change(arm, row, -1)
 
-    def _change(self, arm: int, row: Sequence[float], times: int) -> None:
-        self._options[arm].change(row, times)
+    def _change(self, arm: int, row: Sequence[float | None], times: int) -> None:
+        has = tuple(metric for metric, value in enumerate(row) if value is not None)
+        values = [value for value in row if value is not None]
+        if len(values) == len(row):
+            self._options[arm].change(values, times)
+        else:
+            same = self._partial.setdefault(arm, {})
+            same.setdefault(has, OptionSums(len(has))).change(values, times)
+            if not same[has].count:
+                del same[has]
+                if not same:
+                    del self._partial[arm]
         self._changed(arm)
 
     def _changed(self, arm: int) -> None:
-        self.counts[arm] = self._options[arm].count
+        parts = self._partial.get(arm, {})
+        complete = self._options[arm].count
+        self.counts[arm] = complete + sum(part.count for part in parts.values())
+        self.known[arm] = complete
+        for has, part in parts.items():
+            self.known[arm, list(has)] += part.count
         self._old_means.add(arm)
         self._old_squares.add(arm)
 
     def add_many(self, arms: IntArray, rows: FloatArray) -> None:
-        """Adds measurements, one row for each of the options named."""
+        """Adds measurements that lack nothing, one row for each of the options named."""
         order = np.argsort(arms, kind="stable")
         ends = np.flatnonzero(np.diff(arms[order], append=-1)) + 1
         for part in np.split(order, ends[:-1]):
@@ -206,50 +268,67 @@ class Sums:
 
     def totals(self, arms: Sequence[int]) -> FloatArray:
         """Returns the sums of some options, ``(len(arms), n_metrics)``."""
-        metrics = range(self._means.shape[1])
-        return np.array([[self._options[arm].total(metric) for metric in metrics] for arm in arms])
+        return np.array([[sums.total(at) for sums, (at,) in self._of_each(arm)] for arm in arms])
 
     def mean(self, arm: int, metric: int) -> float:
-        """Returns the mean of an option that was measured, in one metric."""
-        return self._options[arm].mean(metric)
+        """Returns the mean of an option that was measured, in one metric; where all values are equal it is exactly that value."""
+        sums, (at,) = self._of(arm, metric)
+        return sums.mean(at)
 
     def means(self) -> FloatArray:
         """Returns the mean of every option and metric, NaN without measurements."""
-        metrics = range(self._means.shape[1])
         for arm in self._old_means:
-            option = self._options[arm]
-            self._means[arm] = [option.mean(metric) for metric in metrics] if option.count else np.nan
+            self._means[arm] = [sums.mean(at) if sums.count else np.nan for sums, (at,) in self._of_each(arm)]
         self._old_means.clear()
         return self._means.copy()
 
     def squares(self) -> FloatArray:
         """Returns the sum of squared deviations from the mean, of every option and metric."""
-        metrics = range(self._squares.shape[1])
         for arm in self._old_squares:
-            option = self._options[arm]
-            self._squares[arm] = [option.deviations(metric, metric) for metric in metrics] if option.count else 0.0
+            self._squares[arm] = [sums.deviations(at, at) if sums.count else 0.0 for sums, (at,) in self._of_each(arm)]
         self._old_squares.clear()
         return self._squares.copy()
 
     def products(self, arms: Sequence[int]) -> FloatArray:
-        """Returns sums of products of deviations from the means, ``(len(arms), n_metrics, n_metrics)``."""
-        metrics = range(self._means.shape[1])
-        found = np.zeros((len(arms), len(metrics), len(metrics)))
+        """Returns sums of products of deviations from the means, ``(len(arms), n_metrics, n_metrics)``.
+
+        Of two metrics they are about the measurements that have both.
+        """
+        n_metrics = self.known.shape[1]
+        found = np.zeros((len(arms), n_metrics, n_metrics))
         for place, arm in enumerate(arms):
-            option = self._options[arm]
-            for i in metrics if option.count else ():
+            for i in range(n_metrics if self.counts[arm] else 0):
                 for j in range(i + 1):
-                    found[place, i, j] = found[place, j, i] = option.deviations(i, j)
+                    sums, at = self._of(arm, i, j)
+                    found[place, i, j] = found[place, j, i] = sums.deviations(*at) if sums.count else 0.0
         return found
 
     def binary(self, arms: Sequence[int]) -> BoolArray:
         """Returns for each metric whether all values of some options were 0 or 1."""
-        fractions = [self._options[arm].fractions for arm in arms]
-        return np.asarray((np.array(fractions, dtype=np.int64).reshape(-1, self._means.shape[1]) == 0).all(axis=0))
+        fractions = [[sums.fractions[at] for sums, (at,) in self._of_each(arm)] for arm in arms]
+        return np.asarray((np.array(fractions, dtype=np.int64).reshape(-1, self.known.shape[1]) == 0).all(axis=0))
+
+    def _of_each(self, arm: int) -> Iterator[tuple[OptionSums, tuple[int, ...]]]:
+        """For each metric of an option, sums that have it, and its place in them."""
+        return (self._of(arm, metric) for metric in range(self.known.shape[1]))
+
+    def _of(self, arm: int, *metrics: int) -> tuple[OptionSums, tuple[int, ...]]:
+        """The sums over all measurements of an option that have some metrics, and the places of these in them."""
+        if arm not in self._partial:
+            return self._options[arm], metrics
+        wanted = sorted(set(metrics))
+        merged = self._options[arm].only(wanted)
+        for has, part in self._partial[arm].items():
+            if set(wanted) <= set(has):
+                merged.merge(part.only([has.index(metric) for metric in wanted]))
+        return merged, tuple(map(wanted.index, metrics))
 
     def to_list(self) -> list[Any]:
         """Returns the sums as JSON values."""
-        return [option.to_list() for option in self._options]
+        return [
+            [option.to_list(), *([list(has), part.to_list()] for has, part in sorted(self._partial.get(arm, {}).items()))]
+            for arm, option in enumerate(self._options)
+        ]
 
     @classmethod
     def from_list(cls, saved: Sequence[Any], n_options: int, n_metrics: int) -> Sums:
@@ -257,9 +336,15 @@ class Sums:
         if len(saved) != n_options:
             raise InvalidInput(f"there are sums of {len(saved)} options; expected {n_options}.")
         sums = cls(n_options, n_metrics)
-        sums._options = [OptionSums.from_list(entry, n_metrics) for entry in saved]
-        sums.counts = np.array([option.count for option in sums._options], dtype=np.int64)
-        sums._old_means, sums._old_squares = set(range(n_options)), set(range(n_options))
+        for arm, (complete, *parts) in enumerate(saved):
+            sums._options[arm] = OptionSums.from_list(complete, n_metrics)
+            for has, part in parts:
+                metrics = tuple(check_integer(metric, "metric", minimum=0, maximum=n_metrics - 1) for metric in has)
+                read = OptionSums.from_list(part, len(metrics))
+                if list(metrics) != sorted(set(metrics)) or len(metrics) in (0, n_metrics) or not read.count:
+                    raise InvalidInput(f"there are sums of {read.count} measurements with the metrics {has} alone.")
+                sums._partial.setdefault(arm, {})[metrics] = read
+            sums._changed(arm)
         return sums
 
 

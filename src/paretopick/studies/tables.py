@@ -138,9 +138,9 @@ class _Read:
     """What the rows of a table say."""
 
     def __init__(self) -> None:
-        self.told: dict[int, list[float]] = {}
+        self.told: dict[int, list[float | None]] = {}
         self.failed: dict[int, str] = {}
-        self.added: list[tuple[str, list[float]]] = []
+        self.added: list[tuple[str, list[float | None]]] = []
         self.options: dict[int, str] = {}
         self.lines: dict[int | tuple[int], int] = {}
         """Where a number is in the file, or the n-th of those that were added."""

@@ -38,15 +38,15 @@ def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProg
     policy, names = state.policy, state.definition.options
     moment = policy.snapshot()
     return StudyProgress(
-        used=moment.pulls_used,
-        planned=moment.pulls_used + (moment.pulls_left or 0),
+        used=state.used,
+        planned=state.planned,
         budget=state.budget,
-        round=moment.round,
+        round=state.round,
         rounds=policy.n_rounds,
         active=len(moment.active),
-        due=int(policy.due.sum()),
+        due=state.wanted,
         out=sum(not lease.withdrawn for lease in leases),
-        done=moment.done,
+        done=state.done,
         best_guess=tuple(names[arm] for arm in state.front()) if guess else None,
     )
 
@@ -62,13 +62,13 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
         "metrics": dict(definition.goals),
         "exact": list(definition.exact),
         "options": len(names),
-        "done": moment.done,
-        "round": moment.round,
+        "done": state.done,
+        "round": state.round,
         "rounds": policy.n_rounds,
-        "used": moment.pulls_used,
-        "planned": moment.pulls_used + (moment.pulls_left or 0),
+        "used": state.used,
+        "planned": state.planned,
         "budget": state.budget,
-        "due": int(policy.due.sum()),
+        "due": state.wanted,
         "failed": state.failed,
         "active": [names[arm] for arm in moment.active],
         "accepted": [names[arm] for arm in moment.accepted],
@@ -92,19 +92,30 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
 def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[str, Any]]:
     """Returns a row for every measurement that was told or failed, in the order in which that happened."""
     rows: dict[int | None, dict[str, Any]] = {}
+    extras: dict[str, None] = {}
     for event in events:
+        details = event.details or {}
         if event.kind in ("told", "failed"):
-            values: Sequence[float | None] = event.measured or [None] * len(definition.metrics)
+            extra = details.get("extra", {})
+            extras |= dict.fromkeys(extra)
             rows[event.number] = {
                 "number": event.number,
                 "option": definition.options[event.arm or 0],
                 "round": event.round,
-                **dict(zip(definition.goals, values, strict=True)),
+                **_named(definition, event),
                 "status": event.kind,
                 "why": None,
                 "worker": event.worker,
-                "at": event.at,
+                "at": details.get("at", event.at),
+                **extra,
             }
+        if event.kind == "corrected":
+            rows[event.number] |= _named(definition, event) | {"why": f"corrected: {details['why']}"}
         if event.kind in ("failed", "voided"):
-            rows[event.number] |= {"status": event.kind, "why": (event.details or {})["why"]}
-    return list(rows.values())
+            rows[event.number] |= {"status": event.kind, "why": details["why"]}
+    return [row | {name: row.get(name) for name in extras} for row in rows.values()]
+
+
+def _named(definition: Definition, event: Event) -> dict[str, float | None]:
+    values: Sequence[float | None] = event.measured or [None] * len(definition.metrics)
+    return dict(zip(definition.goals, values, strict=True))

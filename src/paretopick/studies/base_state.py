@@ -1,0 +1,274 @@
+"""What states of studies have in common: the data, who is out, and what follows from both. No database, no clock, no chance."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, IntArray, check_integer
+from paretopick.errors import LogDamaged, NotReady
+from paretopick.estimates import Estimates, estimate
+from paretopick.events import Event, Row
+from paretopick.policies.base import STATE_FORMAT, Policy
+from paretopick.studies.definition import Definition
+from paretopick.studies.sums import Sums
+
+FORMAT = [4, STATE_FORMAT]
+"""Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
+
+
+class State(ABC):
+    """What is known after some events: the data, the budget, and who is out.
+
+    Applied one by one or many at once, from the first one on or from a checkpoint, the same events give the same state, bit for
+    bit. Measurements themselves are not kept, only their exact sums: one that is taken back leaves what would be without it.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        """With the options that were added since."""
+        self.position = 0
+        """Of the last event applied."""
+        self.failed = 0
+        self.retired: dict[int, str] = {}
+        """Options that were taken out, and why."""
+        self._base = definition
+        self.sums = Sums(len(definition.options), len(definition.metrics))
+        """Of the measurements that count."""
+
+    # What every state says, whatever the policy.
+
+    @property
+    @abstractmethod
+    def policy(self) -> Policy:
+        """The policy, with the data as they are."""
+
+    @property
+    @abstractmethod
+    def budget(self) -> int:
+        """The most measurements that are asked for."""
+
+    @property
+    @abstractmethod
+    def done(self) -> bool:
+        """Whether nothing is left to be measured."""
+
+    @property
+    @abstractmethod
+    def round(self) -> int:
+        """The round in which a measurement is asked for now."""
+
+    @property
+    @abstractmethod
+    def wanted(self) -> int:
+        """How many measurements are asked for before anything else can be decided, those that are being made included."""
+
+    @property
+    @abstractmethod
+    def planned(self) -> int:
+        """How many measurements will count in the end, as far as is known now."""
+
+    @abstractmethod
+    def proposals(self, n: int, out: Mapping[int, int]) -> list[int]:
+        """Returns the options to measure next, in this order, at most so many.
+
+        Args:
+            n: how many.
+            out: how many measurements of each option are being made.
+        """
+
+    @abstractmethod
+    def excess(self, out: Mapping[int, int]) -> dict[int, int]:
+        """Returns how many measurements of each option are being made that nobody waits for any more."""
+
+    @property
+    def counts(self) -> IntArray:
+        """How many measurements of each option count."""
+        return self.sums.counts.copy()
+
+    @property
+    def used(self) -> int:
+        """Measurements that count."""
+        return int(self.sums.counts.sum())
+
+    @property
+    def kept(self) -> int:
+        """Measurements that do not count, because nobody asked for them yet."""
+        return 0
+
+    def exact_value(self, arm: int, metric: int) -> float | None:
+        """Returns what an exact metric of an option is, None before it was told."""
+        return self.sums.mean(arm, metric) if self.sums.known[arm, metric] else None
+
+    @property
+    def present(self) -> list[int]:
+        """The options that were not retired."""
+        return [arm for arm in range(len(self.definition.options)) if arm not in self.retired]
+
+    def front(self) -> list[int]:
+        """Returns the answer of the policy, sorted; before every option was measured, those accepted already."""
+        try:
+            arms: list[int] = self.policy.recommend().tolist()
+        except NotReady:
+            return list(self.policy.snapshot().accepted)
+        return arms
+
+    # What the data are.
+
+    def means(self) -> FloatArray:
+        """Returns the mean of every option and metric, in the units of the user, NaN without measurements.
+
+        Where all values are equal it is exactly that value.
+        """
+        return self.sums.means()
+
+    def variances(self) -> FloatArray:
+        """Returns the sample variance of every option and metric, NaN with fewer than two measurements."""
+        freedom = self.sums.known - 1
+        return np.where(freedom > 0, self.sums.squares() / np.maximum(freedom, 1), np.nan)
+
+    def noise(self) -> FloatArray:
+        """Returns the standard deviation of each metric, pooled over the options; NaN without repeats."""
+        freedom = np.maximum(self.sums.known - 1, 0).sum(axis=0)
+        squares = self.sums.squares().sum(axis=0)
+        return np.where(freedom > 0, np.sqrt(squares / np.maximum(freedom, 1)), np.nan)
+
+    def estimates(self, arms: Sequence[int]) -> Estimates:
+        """Returns what is known about the means of some options; raises ``NotReady`` if that is too little."""
+        chosen = np.array(arms, dtype=np.int64)
+        return estimate(
+            self.sums.counts[chosen] if self.sums.complete else self.sums.known[chosen],
+            self.sums.means()[chosen],
+            self.sums.products(arms),
+            binary=self.sums.binary(arms),
+            exact=np.array(self.definition.is_exact),
+            signs=self.definition.signs,
+        )
+
+    def widths(self) -> FloatArray:
+        """Returns what metrics are divided by, 0 where they are exact."""
+        metrics = self.definition.metrics
+        units = self._noise_or_a_guess() if self.definition.scale == "noise" else np.ones(len(metrics))
+        return np.array([metric.divisor(float(unit)) for metric, unit in zip(metrics, units, strict=True)])
+
+    def _noise_or_a_guess(self) -> FloatArray:
+        """The noise of each metric; before there are repeats, the spread of the options, which knows the unit at least.
+
+        A metric that never varied between repeats may still do so, a success rate of 100% for instance: as if one more repeat
+        had differed by the smallest difference between options. It counts for less and less as repeats agree.
+        """
+        widths = self.noise()
+        if (widths > 0).all():
+            return widths
+        known, means = self.sums.known, self.sums.means()
+        for metric in np.flatnonzero(~(widths > 0)):
+            told = means[known[:, metric] > 0, metric]
+            levels = np.unique(told)
+            if len(levels) < 2:
+                widths[metric] = 1.0
+            elif np.isnan(widths[metric]):
+                widths[metric] = np.std(told)
+            else:
+                widths[metric] = np.diff(levels).min() / np.sqrt(2.0 * (1 + np.maximum(known[:, metric] - 1, 0).sum()))
+        return np.where(widths > 0, widths, 1.0)
+
+    def signed_totals(self, arms: Sequence[int]) -> FloatArray:
+        """Returns the sums of some options as policies have them: larger is better."""
+        return self.sums.totals(arms) * self.definition.signs + 0.0  # not -0.0
+
+    # What happens.
+
+    @abstractmethod
+    def apply(self, events: Sequence[Event]) -> None:
+        """Takes the next events of the log into account."""
+
+    def copy(self) -> State:
+        """Returns an equal state, which goes its own way."""
+        return copy.deepcopy(self, {id(self.definition): self.definition, id(self._base): self._base})
+
+    # Checkpoints.
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the state as JSON values, from which ``restore_state`` goes on."""
+
+    @abstractmethod
+    def _load(self, saved: Mapping[str, Any]) -> None:
+        """Takes over what ``to_dict`` described; sizes are checked before anything of that size is made."""
+
+    def _common(self) -> dict[str, Any]:
+        """What all states keep."""
+        return {
+            "format": FORMAT,
+            "study": fingerprint(self._base),
+            "position": self.position,
+            "failed": self.failed,
+            "retired": [[arm, why] for arm, why in sorted(self.retired.items())],
+            "sums": self.sums.to_list(),
+        }
+
+    def _load_common(self, saved: Mapping[str, Any]) -> None:
+        n_options = len(self.definition.options)
+        self.sums = Sums.from_list(saved["sums"], n_options, len(self.definition.metrics))
+        self.retired = {check_integer(arm, "option", minimum=0, maximum=n_options - 1): str(why) for arm, why in saved["retired"]}
+        self.position, self.failed = (check_integer(saved[key], key, minimum=0) for key in ("position", "failed"))
+
+    # Reading events.
+
+    def _arm(self, event: Event) -> int:
+        """The option of an event, which has one."""
+        if event.arm is None or not 0 <= event.arm < len(self.definition.options):
+            raise LogDamaged(
+                f"event {event.position} of the log ({event.kind}) is about option {event.arm}; "
+                f"expected a number below {len(self.definition.options)}."
+            )
+        return event.arm
+
+    def _measured(self, event: Event) -> tuple[int, int, Row]:
+        """Number, option and values of an event about a measurement."""
+        if event.number is None:
+            raise LogDamaged(f"event {event.position} of the log ({event.kind}) is a measurement without a number.")
+        return event.number, self._arm(event), self._row(event, event.measured)
+
+    def _row(self, event: Event, values: Any) -> Row:
+        """Values of an event: as many as there are metrics, of which some may be missing."""
+        if (
+            not isinstance(values, Sequence)
+            or len(values) != len(self.definition.metrics)
+            or not all(value is None or isfinite(value) for value in values)
+            or all(value is None for value in values)
+        ):
+            raise LogDamaged(
+                f"event {event.position} of the log ({event.kind}) is measurement {event.number} with the values {values}; "
+                f"expected {len(self.definition.metrics)} finite values."
+            )
+        return values
+
+
+def unknown_kind(event: Event) -> LogDamaged:
+    """Returns the error that an event is of a kind that is not known."""
+    return LogDamaged(
+        f"event {event.position} of the log is of the kind {event.kind!r}, which is not known here; a later version "
+        "of paretopick may have written it, otherwise the log is damaged."
+    )
+
+
+def detail(event: Event, name: str) -> Any:
+    """Returns what an event of its kind always says."""
+    if not event.details or name not in event.details:
+        raise LogDamaged(f"event {event.position} of the log ({event.kind}) does not say {name!r}.")
+    return event.details[name]
+
+
+def fingerprint(definition: Definition) -> str:
+    """Returns by what a study is known again: whatever decides what follows from its events."""
+    about = definition.to_dict()
+    parts = [about[key] for key in ("options", "metrics", "exact", "budget", "policy", "policy_options", "scale")]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,214 @@
+"""The state of a study whose policy needs no rounds: its data, and nothing else.
+
+A measurement that is taken back, corrected, late or brought along is a change of the data. The order in which things happened
+leaves no trace: what is asked for next, and the answer, follow from the data and from what is being measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, IntArray, check_budget
+from paretopick.errors import LogDamaged
+from paretopick.events import Event
+from paretopick.policies.anytime import LARGEST_BATCH, Anytime
+from paretopick.studies.base_state import State, detail, unknown_kind
+from paretopick.studies.definition import Definition
+
+FEW = 8
+"""Up to so many measurements in a row are added one by one."""
+
+
+class Roundless(State):
+    """The data of a study, and what follows from them."""
+
+    def __init__(self, definition: Definition) -> None:
+        super().__init__(definition)
+        self._budget = definition.budget
+        self._made: Anytime | None = None
+        """The policy with the data as they were when somebody asked."""
+        self._stale = True
+        """Whether they have changed since."""
+
+    @property
+    def policy(self) -> Anytime:
+        """The policy, with the data as they are."""
+        definition = self.definition
+        if self._made is None or self._made.n_arms != len(definition.options):
+            made = definition.choice.new(n_arms=len(definition.options), n_objectives=len(definition.metrics))
+            assert isinstance(made, Anytime)
+            self._made, self._stale = made, True
+        if self._stale:
+            self._made.rescale(self.widths())
+            counts, sums, squares = numbers_for_policies(self)
+            gone = np.isin(np.arange(len(counts)), list(self.retired))
+            self._made.restate(counts, sums, squares if self._made.keeps_squares else None, retired=gone)
+            self._stale = False
+        return self._made
+
+    @property
+    def budget(self) -> int:
+        """The most measurements that are asked for; those that were brought along count, and may be more."""
+        return self._budget
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is spent, or no option is left."""
+        return self.used >= self._budget or not self.present
+
+    @property
+    def round(self) -> int:
+        """There is but one."""
+        return 1
+
+    @property
+    def wanted(self) -> int:
+        """How many measurements the budget still has, those that are being made included."""
+        return max(self._budget - self.used, 0) if self.present else 0
+
+    @property
+    def planned(self) -> int:
+        """How many measurements will count in the end."""
+        return self.used + self.wanted
+
+    def proposals(self, n: int, out: Mapping[int, int]) -> list[int]:
+        """Returns the options to measure next: those of which one more measurement is expected to help most."""
+        n = min(n, self.wanted - sum(out.values()), LARGEST_BATCH)
+        if n <= 0:
+            return []
+        being_made = np.zeros(len(self.definition.options), dtype=np.int64)
+        for arm, count in out.items():
+            being_made[arm] = count
+        arms: list[int] = self.policy.next_arms(n, out=being_made).tolist()
+        return arms
+
+    def excess(self, out: Mapping[int, int]) -> dict[int, int]:
+        """Returns how many measurements are being made of options that were retired, or beyond the budget."""
+        excess = {arm: count for arm, count in out.items() if arm in self.retired}
+        over = sum(out.values()) - sum(excess.values()) - self.wanted
+        for arm in sorted(set(out) - set(excess), key=lambda arm: (-out[arm], arm)):
+            if over > 0:
+                excess[arm] = min(over, out[arm])
+                over -= excess[arm]
+        return excess
+
+    # What happens.
+
+    def apply(self, events: Sequence[Event]) -> None:
+        """Takes the next events of the log into account."""
+        for start, stop in _runs(events):
+            if stop - start > FEW:
+                self._told_at_once(events[start:stop])
+            else:
+                for event in events[start:stop]:
+                    self._happened(event)
+        if events:
+            self.position, self._stale = events[-1].position, True
+
+    def _told_at_once(self, events: Sequence[Event]) -> None:
+        """Many measurements: the same as one after the other, sooner."""
+        told = [self._measured(event) for event in events]
+        complete = [(arm, values) for _, arm, values in told if None not in values]
+        if complete:
+            arms, rows = zip(*complete, strict=True)
+            self.sums.add_many(np.array(arms, dtype=np.int64), np.array(rows, dtype=np.float64))
+        for _, arm, values in told:
+            if None in values:
+                self.sums.add(arm, values)
+
+    def _happened(self, event: Event) -> None:
+        match event.kind:
+            case "told":
+                _, arm, values = self._measured(event)
+                self.sums.add(arm, values)
+            case "voided":
+                _, arm, values = self._measured(event)
+                self._take_out(event, arm, values)
+            case "corrected":
+                _, arm, values = self._measured(event)
+                self._take_out(event, arm, self._row(event, detail(event, "before")))
+                self.sums.add(arm, values)
+            case "failed":
+                self.failed += 1
+            case "retired":
+                self.retired[self._arm(event)] = str(detail(event, "why"))
+            case "reinstated":
+                self.retired.pop(self._arm(event), None)
+            case "joined":
+                self._join(str(detail(event, "option")), detail(event, "settings"))
+            case "extended":
+                self._budget = max(self._budget, check_budget(detail(event, "budget")))
+            case "imported" | "released":
+                pass
+            case _:
+                raise unknown_kind(event)
+
+    def _take_out(self, event: Event, arm: int, values: Sequence[float | None]) -> None:
+        if not self.sums.counts[arm]:
+            raise LogDamaged(f"event {event.position} of the log takes back a measurement of an option that has none.")
+        self.sums.remove(arm, values)
+
+    def _join(self, option: str, settings: Mapping[str, Any]) -> None:
+        self.definition = self.definition.with_option(option, settings)
+        self.sums.add_option()
+
+    # Checkpoints.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the state as JSON values, from which ``restore_state`` goes on."""
+        n = len(self._base.options)
+        joined = list(zip(self.definition.options[n:], self.definition.settings[n:], strict=True))
+        return self._common() | {"budget": self._budget, "joined": [[option, dict(settings)] for option, settings in joined]}
+
+    def _load(self, saved: Mapping[str, Any]) -> None:
+        self._budget = check_budget(saved["budget"], minimum=self._budget)
+        for option, settings in saved["joined"]:
+            self._join(option, settings)
+        self._load_common(saved)
+        if self.used + self.failed + len(saved["joined"]) > self.position:
+            raise ValueError(f"there are more measurements than its {self.position} events")
+
+
+def numbers_for_policies(state: State) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Returns how often each option was measured, the sums, larger is better, and the squared deviations from the means.
+
+    Policies know one count for all metrics. Where measurements lack a metric, its mean counts for as many as there are of
+    the others, and its squared deviations are those that give the mean the variance which it has. An option that lacks a
+    metric altogether is taken to be like the others in it, give or take what lies between them.
+    """
+    every, stored = range(len(state.definition.options)), state.sums
+    sums, squares = state.signed_totals(every), np.where(state.definition.is_exact, 0.0, stored.squares())
+    counts, known = stored.counts, stored.known
+    if not stored.complete:
+        n = counts[:, None].astype(np.float64)
+        means, spread = _without_gaps(sums, squares, known)
+        sums = np.where(known == n, sums, means * n)
+        squares = np.where(known == n, squares, spread * np.maximum(n - 1, 0) * n / np.maximum(known, 1))
+    return counts.copy(), sums, squares
+
+
+def _without_gaps(sums: FloatArray, squares: FloatArray, known: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The mean of every option and metric, and the variance of a measurement, with guesses where there are no values."""
+    means = np.where(known > 0, sums / np.maximum(known, 1), np.nan)
+    own = np.where(known > 1, squares / np.maximum(known - 1, 1), np.nan)
+    for column, variances in zip(means.T, own.T, strict=True):
+        seen = ~np.isnan(column)
+        typical = float(np.mean(variances[~np.isnan(variances)])) if (~np.isnan(variances)).any() else 0.0
+        variances[np.isnan(variances)] = typical
+        variances[~seen] = typical + (float(np.var(column[seen])) if seen.any() else 0.0)
+        column[~seen] = float(np.mean(column[seen])) if seen.any() else 0.0
+    return means, own
+
+
+def _runs(events: Sequence[Event]) -> list[tuple[int, int]]:
+    """Where measurements that follow each other begin and end, and whatever else comes between them, one by one."""
+    runs: list[tuple[int, int]] = []
+    for place, event in enumerate(events):
+        if runs and event.kind == "told" and events[place - 1].kind == "told":
+            runs[-1] = (runs[-1][0], place + 1)
+        else:
+            runs.append((place, place + 1))
+    return runs
