@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,8 +11,9 @@ from paretopick._arrays import BoolArray, FloatArray, IntArray
 from paretopick._chances import beta_quantiles
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import NotReady
+from paretopick.estimates.fronts import ODDS, Front, fronts_of
 from paretopick.estimates.noise import spread_of_chances
-from paretopick.estimates.populations import shrunken
+from paretopick.estimates.populations import Normal, normal_population, shared_out, shrunken
 
 POPULATION = 6
 POPULATION_IN_MANY_METRICS = 3
@@ -62,6 +64,14 @@ class Estimates:
         """Whether there are enough options to see them as a population."""
         n_options, n_metrics = self.means.shape
         return bool(n_options >= population_from(n_metrics))
+
+    @property
+    def front_probability(self) -> float:
+        """How likely most options lie on a front, each the best for what it costs in other metrics; else they are a population.
+
+        0 where too few options would say it.
+        """
+        return float(self._models[1][1:].sum()) if self.is_population else 0.0
 
     @property
     def known(self) -> IntArray:
@@ -120,7 +130,8 @@ class Estimates:
         Normal around the means with the covariances of these, wider where stds are known from few repeats (Student's t); chances
         of metrics that are 0 or 1 follow a Beta distribution, which after s of n successes is Beta(s + 1/2, n - s + 1/2). If they
         are enough, options are taken to be drawn from a normal population, whose mean and covariance are estimated: a mean that
-        is known badly is likely to lie near the others, and in the direction in which the metrics go together.
+        is known badly is likely to lie near the others, and in the direction in which the metrics go together. Or most of them
+        lie on a front, where they trade off: so many of the draws are made so as this is likely, given what was measured.
 
         Args:
             n: how many.
@@ -130,22 +141,38 @@ class Estimates:
         Raises:
             NotReady: if an option lacks a metric, and there is no population that would say what it may be.
         """
-        located, spread = self._located()
-        if population and self.is_population:
-            located, spread = shrunken(located, spread)
-        elif not self.known.all():
-            raise NotReady("options that lack a metric can be drawn as part of a population only.")
-        root = _root(spread)
-        z = np.einsum("kde,nke->nkd", root, rng.standard_normal((n, *located.shape)))
+        models, weights = self._models if population and self.is_population else (self._plain(), np.ones(1))
+        sizes = shared_out(n, weights)
+        parts = [self._drawn(model, size, rng) for model, size in zip(models, sizes.tolist(), strict=True) if size]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)[rng.permutation(n)]
+
+    def _drawn(self, model: Normal | Front, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draws as one model has them."""
+        mean, widths = model.moments()
+        deviations, middles = model.draws(n, rng)
         drawn = self._heavier(n, rng)
-        drawn *= z
-        drawn += located
-        widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
+        drawn *= deviations
+        drawn += middles
         for metric in np.flatnonzero(self.binary):
-            drawn[..., metric] = _chances(located[:, metric], widths[:, metric], z[..., metric])
+            normal = deviations[..., metric] + (middles - mean)[..., metric]
+            drawn[..., metric] = _chances(mean[:, metric], widths[:, metric], normal)
         fixed = self.exact & (self.known > 0)
         drawn[:, fixed] = self.means[fixed]
-        return np.asarray(drawn)
+        return drawn
+
+    def _plain(self) -> list[Normal | Front]:
+        if not self.known.all():
+            raise NotReady("options that lack a metric can be drawn as part of a population only.")
+        return [Normal(*self._located())]
+
+    @cached_property
+    def _models(self) -> tuple[list[Normal | Front], FloatArray]:
+        """What options may be drawn from, and the probability of each: a normal population, or one of several fronts."""
+        population = normal_population(*self._located())
+        fronts = fronts_of(population, self.signs)
+        logs = np.array([population.log_likelihood] + [front.log_likelihood + np.log(ODDS / len(fronts)) for front in fronts])
+        weights = np.exp(logs - logs.max())
+        return [population.normal(), *fronts], weights / weights.sum()
 
     def _heavier(self, n: int, rng: np.random.Generator) -> FloatArray:
         """What makes normal draws Student's: stds that are not known exactly, the same for all options that share one."""
@@ -178,12 +205,6 @@ def _with_unknown(located: FloatArray, spread: FloatArray, unknown: BoolArray) -
         located[missing, metric] = located[~missing, metric].mean()
         spread[missing, metric, metric] = UNKNOWN * max(located[~missing, metric].var(), spread[~missing, metric, metric].max())
     return located, spread
-
-
-def _root(covariances: FloatArray) -> FloatArray:
-    """Matrices A with ``A A^T`` the covariances, also of those that rounding made a little negative."""
-    values, vectors = np.linalg.eigh((covariances + np.swapaxes(covariances, 1, 2)) / 2)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :])
 
 
 def _chances(located: FloatArray, widths: FloatArray, z: FloatArray) -> FloatArray:
