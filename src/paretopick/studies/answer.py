@@ -44,7 +44,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     judgement = said.judgement
     intervals = {} if judgement is None else dict(zip(state.present, judgement.estimates.intervals().tolist(), strict=True))
     counts = state.counts
-    errors = np.sqrt(state.variances() / np.maximum(counts, 1)[:, None])
+    errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
     errors[:, definition.is_exact] = 0.0
     names = definition.options
     return ParetoResult(
