@@ -111,7 +111,7 @@ def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, rep
         "What was measured",
         "What went wrong",
         "How it was measured",
-        "Who left when",
+        "How often each was measured",
         "Appendix: how sure that is",
         "Appendix: do it again",
         "paretopick create study.toml",

@@ -59,7 +59,7 @@ def check(result: pp.ParetoResult) -> None:
         if row.beaten_by is not None:
             assert not row.in_answer
             assert row.beaten_by.option in result.pareto
-            assert 0 < row.beaten_by.probability <= 1 - row.probability
+            assert 0 < row.beaten_by.probability <= 1 - row.probability + 1e-9
             assert [difference.metric for difference in row.beaten_by.by] == list(result.metrics)
         if row.status == "retired":
             assert row.option not in result.pareto

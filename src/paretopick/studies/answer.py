@@ -137,24 +137,25 @@ class _Said:
 
 def _said(state: State, level: float) -> _Said:
     """What all measurements say. The answer of a policy with rounds is what it decided, of the others what the data say."""
-    definition, present, front = state.definition, state.present, set(state.front())
+    definition, present = state.definition, state.present
     by_rounds = not definition.choice.roundless
     if not present:
-        return _Said(present, front, Certainty(None, None, 0, "No option is left."), level)
+        return _Said(present, set(), Certainty(None, None, 0, "No option is left."), level)
     if len(present) == 1:
-        front = front if by_rounds else set(present)
+        front = set(state.front()) if by_rounds else set(present)
         right = float(front == set(present))
         alone = Certainty(right, (right, right), 0, "A single option is Pareto-optimal without any measurement.")
         return _Said(present, front, alone, level, {present[0]: 1.0})
     try:
         estimates = state.estimates(present)
     except NotReady as reason:
-        return _Said(present, front, Certainty(None, None, 0, capital(str(reason))), level)
+        return _Said(present, set(state.front()), Certainty(None, None, 0, capital(str(reason))), level)
     judgement = judge(estimates, level=level, max_arms=definition.choice.max_arms)
     chances = dict(zip(present, judgement.probabilities.tolist(), strict=True))
     if not by_rounds:
         front = {present[place] for place in np.flatnonzero(judgement.answer)}
         return _Said(present, front, judgement.certainty, level, chances, judgement)
+    front = set(state.front())
     certainty = judgement.certainty_of(np.array([arm in front for arm in present]))
     return _Said(present, front, certainty, level, chances, judgement)
 
