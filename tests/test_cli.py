@@ -18,7 +18,7 @@ import typer
 
 import paretopick as pp
 from paretopick.cli import SECTIONS, app, output
-from paretopick.studies.pages import INTERVAL
+from paretopick.metrics import INTERVAL
 from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, run, stdout_of
 

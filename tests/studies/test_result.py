@@ -355,7 +355,9 @@ def test_a_metric_equal_for_all_options_takes_no_time():
     assert result.certainty.probability > 0.2
 
 
-@pytest.mark.parametrize("name", ["probability", "measurements", "dominated_by", "left_in_round", "x ±"])
+@pytest.mark.parametrize(
+    "name", ["probability", "measurements", "dominated_by", "left_in_round", "in_answer", "beaten_by", "x ±"]
+)
 def test_columns_of_results_are_not_names_of_metrics(name):
     with pytest.raises(pp.InvalidInput, match="is a column that tables have already"):
         pp.Study.create("s", options=["a", "b"], metrics={name: "max"}, budget=40, storage="sqlite://")

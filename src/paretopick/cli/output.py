@@ -18,9 +18,9 @@ from paretopick._files import write_whole
 from paretopick._tables import csv_text
 from paretopick._words import visible
 from paretopick.errors import InvalidInput
+from paretopick.metrics import INTERVAL
 from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
-from paretopick.studies.pages import INTERVAL
 
 PROSE = ("summary", "options", "beaten by")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""

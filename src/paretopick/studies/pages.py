@@ -7,16 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from paretopick._words import joined, listed, probability, some, unmistakable
-from paretopick.metrics import Metric
+from paretopick.metrics import INTERVAL
 from paretopick.studies.differences import aligned, plain_number
 
 if TYPE_CHECKING:
     from rich.console import Group
 
     from paretopick.studies.result import OptionResult, ParetoResult
-
-INTERVAL = "95% interval"
-"""Heading of the columns with the intervals of the means."""
 
 TEXTS = ("option", "status", "beaten by")
 """Columns of ``cells`` that are not numbers."""
@@ -140,20 +137,15 @@ def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
     """Returns the table as people read it, header and rows, Pareto-optimal options first."""
     header = ["option", "status"]
     for metric in result.metric_records:
-        header += headings(metric)
+        header += metric.headings
     rows = []
     for found in result.ranked():
         row = [found.option, status_text(found)]
         for metric in result.metric_records:
-            row += mean_and_interval(found.means[metric.name], found.intervals[metric.name])[: len(headings(metric))]
+            row += mean_and_interval(found.means[metric.name], found.intervals[metric.name])[: len(metric.headings)]
         beaten_by = "" if found.beaten_by is None else str(found.beaten_by)
         rows.append([*row, probability(found.probability), f"{found.measurements:,}", beaten_by])
     return [*header, "P(optimal)", "measured", "beaten by"], rows
-
-
-def headings(metric: Metric) -> list[str]:
-    """Returns what is above the columns of a metric: its mean, and if there is noise the interval of that."""
-    return [metric.name] if metric.exact else [metric.name, INTERVAL]
 
 
 def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
