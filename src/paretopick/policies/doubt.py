@@ -59,10 +59,10 @@ class Doubt(Anytime):
         Those below it stay in if their most likely dominator is no more likely than not; those of it are left out if another one
         of it is above them with odds of more than 2.
         """
-        super().recommend()  # refuses where an arm has no pulls yet
-        if self._retired.all():
-            return np.empty(0, dtype=np.int64)
+        front = super().recommend()  # refuses where an arm has no pulls yet
         active = np.flatnonzero(~self._retired)
+        if len(active) < 2:
+            return front
         return active[Pairs(self._counts[active], self.means[active], self._squares[active]).answer]
 
     def _latest_doubt(self) -> FloatArray:

@@ -59,7 +59,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
                 intervals=dict(zip(definition.goals, map(tuple, intervals[arm]), strict=True))
                 if arm in intervals
                 else dict.fromkeys(definition.goals),
-                left_in_round=int(now.left_in[arm]) or None,
+                left_in_round=None if definition.choice.roundless else int(now.left_in[arm]) or None,
             )
             for arm, name in enumerate(definition.options)
         ),
