@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 log = logging.getLogger("paretopick")
 
-_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False}
+_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 """Functions that own no memory count no references, which in the innermost loops would take longer than the work."""
 
 _ONLY_COMPILED: dict[str, Any] = {**_WITHOUT_MEMORY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -262,6 +262,42 @@ def scatter(typingctx: Any, array: Any, places: Any, value: Any) -> Any:
     return types.void(array, WORDS, value), codegen
 
 
+@intrinsic
+def gather_listed(typingctx: Any, array: Any, places: Any, start: Any, offset: Any) -> Any:
+    """``array[places[start + lane] + offset]`` of flat arrays of float64 and uint64.
+
+    Places that have just been written one by one are read one by one: a vector of them would wait for all.
+    """
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        data, result = make_array(sig.args[0])(context, builder, args[0]).data, ir.Constant(LANES.vector, ir.Undefined)
+        for lane, place in enumerate(_listed(context, builder, sig.args[1], *args[1:3])):
+            value = builder.load(builder.gep(data, [builder.add(place, args[3])]))
+            result = builder.insert_element(result, value, ir.Constant(ir.IntType(32), lane))
+        return result
+
+    return LANES(array, places, types.intp, types.intp), codegen
+
+
+@intrinsic
+def scatter_listed(typingctx: Any, array: Any, places: Any, start: Any, value: Any) -> Any:
+    """``array[places[start + lane]] = value`` of each lane, likewise; places that are equal get equal values."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+        data = make_array(sig.args[0])(context, builder, args[0]).data
+        for lane, place in enumerate(_listed(context, builder, sig.args[1], *args[1:3])):
+            builder.store(builder.extract_element(args[3], ir.Constant(ir.IntType(32), lane)), builder.gep(data, [place]))
+        return context.get_dummy_value()
+
+    return types.void(array, places, types.intp, LANES), codegen
+
+
+def _listed(context: Any, builder: ir.IRBuilder, kind: Any, places: ir.Value, start: ir.Value) -> list[ir.Value]:
+    data = make_array(kind)(context, builder, places).data
+    numbers = (builder.add(start, ir.Constant(ir.IntType(64), lane)) for lane in range(WIDTH))
+    return [builder.load(builder.gep(data, [number])) for number in numbers]
+
+
 # Functions of vectors.
 
 
@@ -404,6 +440,12 @@ def as_mask(typingctx: Any, word: Any) -> Any:
         return builder.bitcast(builder.trunc(args[0], ir.IntType(WIDTH)), MASK.vector)
 
     return MASK(types.int64), codegen
+
+
+@inlined
+def first_lanes(n):
+    """The mask of the first n lanes; of none if n is negative, of all if it is more than there are."""
+    return as_mask((1 << min(max(n, 0), WIDTH)) - 1)
 
 
 @intrinsic

@@ -87,7 +87,7 @@ class Pairs(NamedTuple):
     sums: NDArray[np.float64]
     dirty: NDArray[np.bool_]
     listed: NDArray[np.uint64]
-    first: NDArray[np.float64]
+    at: NDArray[np.uint64]
     found: NDArray[np.float64]
     old: NDArray[np.float64]
 
@@ -135,7 +135,7 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         sums=float_memory(n),
         dirty=np.zeros(n, np.bool_),
         listed=word_memory(n * n + n + WIDTH),
-        first=float_memory(n * n + n + WIDTH),
+        at=word_memory(2 * n + WIDTH),
         found=float_memory(n * n + n + WIDTH),
         old=np.zeros(D),
     )

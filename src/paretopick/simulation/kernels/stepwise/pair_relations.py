@@ -17,12 +17,15 @@ from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
     choose,
+    first_lanes,
     gather,
+    gather_listed,
     inlined,
     inner,
     load,
     lowest_bit,
     scatter,
+    scatter_listed,
     spread,
     store,
 )
@@ -88,35 +91,35 @@ def look_at_row(D, i, pairs):
 @inlined
 def look_at_own(K, D, arm, joined, pairs):
     """Whether those of the front dominate an arm, and, if it is one of them, whether it dominates others, where that matters."""
-    n, listed, first, zero = pairs.stride, pairs.listed, pairs.first, spread(0.0)
+    n, listed, at, zero = pairs.stride, pairs.listed, pairs.at, spread(0.0)
     n_rows = 0
     for f in range(pairs.sizes[FRONT]):
-        listed[n_rows], first[n_rows] = pairs.front[f], 1.0
-        n_rows += pairs.front[f] != arm
+        j = pairs.front[f]
+        listed[n_rows], at[n_rows] = j, j * n + arm
+        n_rows += j != arm
     size = n_rows
     if pairs.dominators[arm] == 0.0 and not joined:
         size = _list_interesting(K, D, arm, size, pairs)
     for k in range(size, size + WIDTH):
-        listed[k], first[k] = listed[0], first[0]
+        listed[k], at[k] = listed[size - 1], at[size - 1]
+    n_first = n_rows if n_rows < size else size + WIDTH
     for start in range(0, size, WIDTH):
-        other, is_first = load(listed, start), load(first, start) > zero
+        is_first = first_lanes(n_first - start)
         sums = _no_objectives()
         for d in range(0, D * n, n):
-            there = other + spread(uint64(d))
-            difference = spread(pairs.means[d + arm]) - gather(pairs.means, there)
+            difference = spread(pairs.means[d + arm]) - gather_listed(pairs.means, listed, start, d)
             sums = _with_objective(
                 sums,
                 choose(is_first, zero - difference, difference),
                 spread(pairs.variances[d + arm]),
-                gather(pairs.variances, there),
+                gather_listed(pairs.variances, listed, start, d),
                 spread(pairs.falls[d + arm]),
-                gather(pairs.falls, there),
+                gather_listed(pairs.falls, listed, start, d),
             )
         dominates, not_so, weights, mine, theirs = sums
-        stride, own = spread(uint64(n)), spread(uint64(arm))
-        at = choose(is_first, other * stride + own, own * stride + other)
-        share, rest = choose(is_first, mine, theirs), choose(is_first, theirs, mine)
-        _write(at, (dominates, not_so, weights, share, rest), pairs)
+        scatter_listed(pairs.odds, at, start, dominates / not_so)
+        scatter_listed(pairs.shares, at, start, choose(is_first, mine, theirs) / weights)
+        scatter_listed(pairs.others, at, start, choose(is_first, theirs, mine) / weights)
     for k in range(n_rows):
         pairs.stale[np.int64(listed[k]) * n + arm] = True
     for k in range(n_rows, size):
@@ -130,7 +133,7 @@ def look_at_own(K, D, arm, joined, pairs):
 @inlined
 def _list_interesting(K, D, j, size, pairs):
     """Lists the arms for which it matters whether arm j dominates them."""
-    n, listed, first = pairs.stride, pairs.listed, pairs.first
+    n, listed = pairs.stride, pairs.listed
     zero, itself, far = spread(0.0), spread(uint64(j)), spread(pairs.numbers[FAR_SQUARED])
     for v in range(0, n, WIDTH):
         test = load(pairs.test, v)
@@ -151,7 +154,8 @@ def _list_interesting(K, D, j, size, pairs):
         if v <= j < v + WIDTH:
             which &= ~(1 << (j - v))
         while which != 0:
-            listed[size], first[size] = v + lowest_bit(which), 0.0
+            i = v + lowest_bit(which)
+            listed[size], pairs.at[size] = i, j * n + i
             which &= which - 1
             size += 1
     return size
