@@ -90,14 +90,15 @@ def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
                     elif n == 0 or arm != in_turn:  # the last one that was chosen is counted
                         change_arm(K, D, arm, False, arms, memory.squares, pairs)
                     arm = in_turn if n > 0 else next_arm(K, pairs)
-                    if rule.batch == 1 and n_open == 0:
-                        n = 1 + missing(arms.counts[arm] + 1)  # its whole turn
-                    else:
-                        n = min(max(n, 1), left)
+                    n = min(max(n, 1), left)
+                before = lacking[arm]
+                turn = before if before > 0 else 1 + missing(arms.counts[arm] + 1)
+                if rule.batch == 1 and n_open == 0:
+                    n = turn
                 n = min(n, rule.budgets[b] - used)
                 _pull(own, key, arm, n, memory)
-                before, lacking[arm] = lacking[arm] > 0, missing(arms.counts[arm])
-                more = (lacking[arm] > 0) - before
+                lacking[arm] = turn - n
+                more = (turn > n) - (before > 0)
                 n_open, in_turn = n_open + more, in_turn + more * arm
                 left = rule.batch - (rule.batch - left + n) % rule.batch
                 if not waiting[arm]:

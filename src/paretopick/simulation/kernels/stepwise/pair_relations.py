@@ -18,13 +18,11 @@ from paretopick.simulation.kernels.vectors import (
     bits,
     choose,
     first_lanes,
-    gather,
     gather_listed,
     inlined,
     inner,
     load,
     lowest_bit,
-    scatter,
     scatter_listed,
     spread,
     store,
@@ -61,45 +59,49 @@ def look_at_column(K, D, j, pairs):
 @inner
 def look_at_row(D, i, pairs):
     """Whether those of the front dominate arm i."""
-    n, size, listed = pairs.stride, pairs.sizes[FRONT], pairs.listed
-    for f in range(0, size, WIDTH):
-        for lane in range(WIDTH):
-            listed[lane] = pairs.front[min(f + lane, size - 1)]
-        j = load(listed, 0)
-        sums = _no_objectives()
-        for d in range(0, D * n, n):
-            there = j + spread(uint64(d))
-            sums = _with_objective(
-                sums,
-                gather(pairs.means, there) - spread(pairs.means[d + i]),
-                spread(pairs.variances[d + i]),
-                gather(pairs.variances, there),
-                spread(pairs.falls[d + i]),
-                gather(pairs.falls, there),
-            )
-        _write(j * spread(uint64(n)) + spread(uint64(i)), sums, pairs)
-        for lane in range(min(WIDTH, size - f)):
-            pairs.stale[listed[lane] * uint64(n) + uint64(i)] = True
-    if pairs.dominators[i] == 0.0:
-        _not_itself(i, pairs)
-    pairs.valued[i] = -1
-    forget_bar(i, pairs)
-    find_best(i, pairs)
-    note(i, pairs)
+    size = _list_front(i, pairs)
+    _look_at_listed(D, i, size, size, pairs)
+    _found_anew(i, size, pairs)
 
 
 @inlined
 def look_at_own(K, D, arm, joined, pairs):
     """Whether those of the front dominate an arm, and, if it is one of them, whether it dominates others, where that matters."""
-    n, listed, at, zero = pairs.stride, pairs.listed, pairs.at, spread(0.0)
-    n_rows = 0
-    for f in range(pairs.sizes[FRONT]):
-        j = pairs.front[f]
-        listed[n_rows], at[n_rows] = j, j * n + arm
-        n_rows += j != arm
-    size = n_rows
+    size = n_rows = _list_front(arm, pairs)
     if pairs.dominators[arm] == 0.0 and not joined:
         size = _list_interesting(K, D, arm, size, pairs)
+    _look_at_listed(D, arm, n_rows, size, pairs)
+    for k in range(n_rows, size):
+        look_for_better(np.int64(pairs.listed[k]), arm, pairs)
+    _found_anew(arm, n_rows, pairs)
+
+
+@inlined
+def _list_front(i, pairs):
+    """Lists those of the front that could dominate arm i; how many."""
+    size = 0
+    for f in range(pairs.sizes[FRONT]):
+        j = pairs.front[f]
+        pairs.listed[size], pairs.at[size] = j, j * pairs.stride + i
+        size += j != i
+    return size
+
+
+@inlined
+def _found_anew(arm, n_rows, pairs):
+    """All of the front has been looked at for an arm."""
+    for k in range(n_rows):
+        pairs.stale[pairs.at[k]] = True
+    pairs.valued[arm] = -1
+    forget_bar(arm, pairs)
+    find_best(arm, pairs)
+    note(arm, pairs)
+
+
+@inlined
+def _look_at_listed(D, arm, n_rows, size, pairs):
+    """Looks at listed pairs of an arm: the first ones ask whether the others dominate it, the rest whether it dominates them."""
+    n, listed, at, zero = pairs.stride, pairs.listed, pairs.at, spread(0.0)
     for k in range(size, size + WIDTH):
         listed[k], at[k] = listed[size - 1], at[size - 1]
     n_first = n_rows if n_rows < size else size + WIDTH
@@ -120,14 +122,6 @@ def look_at_own(K, D, arm, joined, pairs):
         scatter_listed(pairs.odds, at, start, dominates / not_so)
         scatter_listed(pairs.shares, at, start, choose(is_first, mine, theirs) / weights)
         scatter_listed(pairs.others, at, start, choose(is_first, theirs, mine) / weights)
-    for k in range(n_rows):
-        pairs.stale[np.int64(listed[k]) * n + arm] = True
-    for k in range(n_rows, size):
-        look_for_better(np.int64(listed[k]), arm, pairs)
-    pairs.valued[arm] = -1
-    forget_bar(arm, pairs)
-    find_best(arm, pairs)
-    note(arm, pairs)
 
 
 @inlined
@@ -180,15 +174,6 @@ def _with_objective(sums, difference, first, second, first_fall, second_fall):
     not_so = not_so + dominates * unlikely
     dominates = dominates * likely
     return dominates, not_so, weights + weight, share + weighted * first_fall, other + weighted * second_fall
-
-
-@inlined
-def _write(at, sums, pairs):
-    """Keeps what was found about eight pairs."""
-    dominates, not_so, weights, share, other = sums
-    scatter(pairs.odds, at, dominates / not_so)
-    scatter(pairs.shares, at, share / weights)
-    scatter(pairs.others, at, other / weights)
 
 
 @inlined
