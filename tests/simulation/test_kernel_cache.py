@@ -22,7 +22,7 @@ from support.kernels import RUNS, compile_for
 PROBE = """
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
-from paretopick.simulation.kernels.vectors import kernel
+from paretopick.simulation.kernels.compiling import kernel
 
 @kernel
 def first_key(seed, run, sources=SOURCES):

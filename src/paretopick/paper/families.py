@@ -23,7 +23,7 @@ SETS = {"tuning": 72, "judging": 96}
 ``judging`` for the last word on them."""
 
 SEEDS = {"tuning": 1, "judging": 3}
-"""What the random numbers of a set begin with. A set judges once: 2 was used up by ``doubt`` when it did not pull in turns yet."""
+"""What the random numbers of a set begin with. A set judges once: 2 was used up by ``doubt`` before it pulled in turns."""
 
 FEWEST_ARMS, MOST_ARMS, MOST_OBJECTIVES = 5, 200, 10
 

@@ -16,9 +16,9 @@ class Doubt(Anytime):
     It needs neither the budget nor the noise nor the complexity: it learns the noise of every arm from its pulls. Its answer is
     who is more likely optimal than not, going by the most likely dominator. A batch updates the counts alone.
 
-    An arm that was pulled 64 times or more gets several pulls in a row, its turn: 2, from 128 on 4, from 256 on 8, and so forth, at
-    most a thirty-second of what it has. Nobody has to choose in between. Turns end at certain counts, so that the next arm
-    is still a function of the data.
+    An arm that was pulled 64 times or more gets several pulls in a row, its turn: 2, from 128 on 4, from 256 on 8, and so forth,
+    at most a thirty-second of what it has. Nobody has to choose in between. Turns end at certain counts, so that the next arm is
+    still a function of the data.
     """
 
     keeps_squares = True

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from paretopick import _doubting
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import inlined, kernel
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead, from_run
 from paretopick.simulation.kernels.stepwise.moving_pairs import begin_pairs, change_arm
 from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, make_arms, recall
 from paretopick.simulation.kernels.stepwise.pair_choices import answer_of, next_arm
 from paretopick.simulation.kernels.stepwise.pair_memory import Pairs, make_pairs
-from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, kernel
+from paretopick.simulation.kernels.vector_memory import float_memory
+from paretopick.simulation.kernels.vectors import WIDTH
 
 missing = inlined(_doubting.missing)
 

@@ -8,22 +8,11 @@ from numba import uint64
 
 from paretopick._doubting import MOST, OVERTAKEN
 from paretopick._normals import SMALLEST
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.stepwise.pair_memory import FRONT
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    inlined,
-    inner,
-    larger,
-    largest,
-    load,
-    lowest_bit,
-    spread,
-    store,
-    total,
-)
+from paretopick.simulation.kernels.vector_memory import load, store
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, larger, largest, lowest_bit, spread, total
 
 # The choice.
 

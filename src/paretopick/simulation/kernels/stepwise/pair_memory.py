@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, word_memory
+from paretopick.simulation.kernels.compiling import inlined
+from paretopick.simulation.kernels.vector_memory import float_memory, word_memory
+from paretopick.simulation.kernels.vectors import WIDTH
 
 F, F_IN_DEVIATIONS, DOMINATIONS, FAR_SQUARED = 0, 1, 2, 3
 """Places in ``numbers``."""

@@ -10,23 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.stepwise.likely_dominators import find_best, forget_bar, look_for_better
 from paretopick.simulation.kernels.stepwise.normal_functions import sign_of
 from paretopick.simulation.kernels.stepwise.pair_memory import FAR_SQUARED, FRONT, NONE, note, real_arms
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    first_lanes,
-    gather_listed,
-    inlined,
-    inner,
-    load,
-    lowest_bit,
-    scatter_listed,
-    spread,
-    store,
-)
+from paretopick.simulation.kernels.vector_memory import gather_listed, load, scatter_listed, store
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, first_lanes, lowest_bit, spread
 
 
 @inlined

@@ -5,23 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from paretopick.simulation.kernels.compiling import inlined
 from paretopick.simulation.kernels.stepwise.likely_dominators import set_bar
 from paretopick.simulation.kernels.stepwise.normal_functions import clipped, deviation_of, value_of
 from paretopick.simulation.kernels.stepwise.pair_memory import CHANGED, FRONT, NONE, ROWS, F, ask_for_row, real_arms
 from paretopick.simulation.kernels.stepwise.pair_relations import look_at_row
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    first_lanes,
-    gather_listed,
-    inlined,
-    load,
-    lowest_bit,
-    scatter_listed,
-    spread,
-    store,
-)
+from paretopick.simulation.kernels.vector_memory import gather_listed, load, scatter_listed, store
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, first_lanes, lowest_bit, spread
 
 
 @inlined
