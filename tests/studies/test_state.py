@@ -12,16 +12,25 @@ from hypothesis import strategies as st
 
 from paretopick.errors import LogDamaged
 from paretopick.events import Event
-from paretopick.studies import state as state_module
+from paretopick.studies import in_rounds, roundless
 from paretopick.studies import sums as sums_module
 from paretopick.studies.definition import define
 from paretopick.studies.state import State, new_state, restore_state
 from paretopick.studies.study import Study
-from support.eventful_studies import POLICIES, D, K, eventful, new_study
+from support.eventful_studies import IN_ROUNDS, POLICIES, D, K, eventful, new_study
 from support.inputs import exact_squares
 from support.twin import Twin
 
 every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
+
+
+in_rounds_only = pytest.mark.parametrize("policy", IN_ROUNDS, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
+
+
+def apply_one_by_one(patched: pytest.MonkeyPatch, few: int) -> None:
+    """Up to so many measurements at a time."""
+    for module in (in_rounds, roundless):
+        patched.setattr(module, "FEW", few)
 
 
 def saved(state: State) -> str:
@@ -33,31 +42,31 @@ def saved(state: State) -> str:
 @pytest.mark.parametrize("seed", range(5))
 def test_replay_equals_live(policy, seed, monkeypatch):
     study = eventful(new_study(policy, seed), seed)
-    events, live = study.events(), saved(study._state)
-    for few in (0, 2, state_module.FEW, 10**6):  # so many measurements at a time are applied one by one
-        monkeypatch.setattr(state_module, "FEW", few)
-        at_once = new_state(study.definition)
+    events, live, base = study.events(), saved(study._state), study._live._definition
+    for few in (0, 2, in_rounds.FEW, 10**6):
+        apply_one_by_one(monkeypatch, few)
+        at_once = new_state(base)
         at_once.apply(events)
         assert saved(at_once) == live
-    one_by_one = new_state(study.definition)
+    one_by_one = new_state(base)
     moments = []
     for event in events:
         one_by_one.apply([event])
         moments.append(saved(one_by_one))
     assert moments[-1] == live
-    monkeypatch.setattr(state_module, "FEW", 0)
+    apply_one_by_one(monkeypatch, 0)
     for end in range(10, len(events), 17):
-        at_once = new_state(study.definition)
+        at_once = new_state(base)
         at_once.apply(events[:end])
         assert saved(at_once) == moments[end - 1]
     for cut in range(1, len(events), len(events) // 5):  # also before measurements are taken back that came before
-        rest = restore_state(study.definition, json.loads(moments[cut - 1]))
+        rest = restore_state(base, json.loads(moments[cut - 1]))
         assert saved(rest) == moments[cut - 1]
         rest.apply(events[cut:])
         assert saved(rest) == live
 
 
-@every_policy
+@in_rounds_only
 @pytest.mark.parametrize("seed", range(5))
 def test_a_literal_replay_decides_the_same(policy, seed):
     study = eventful(new_study(policy, seed), seed)
@@ -69,7 +78,7 @@ def test_a_literal_replay_decides_the_same(policy, seed):
     assert state.kept == sum(map(len, twin.waiting))
 
 
-@every_policy
+@in_rounds_only
 def test_without_incidents_a_study_does_what_its_policy_does(policy):
     """Raw, all goals max: a study adds nothing of its own."""
     rng = np.random.default_rng(5)
@@ -115,7 +124,7 @@ WILD = (*TIES, 1e300, -1e300, 1e-300, 5e-324, 0.1, 0.3)
 LARGE = (*TIES, 1e150, -1e150, 1e-300, 0.1, 0.3)
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from([*["tell"] * 10, *["import"] * 4, *["void"] * 4, "extend", "fail", "retire"]),
+        st.sampled_from([*["tell"] * 10, *["import"] * 4, *["void"] * 4, "fail", "retire"]),
         st.integers(0, 100),
         st.tuples(*[st.integers(0, len(WILD) - 1)] * 2),
     ),
@@ -124,7 +133,7 @@ STEPS = st.lists(
 )
 DEFINITIONS = [
     define(options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=policy, scale=scale)
-    for policy in (("uniform", {}), ("ege-sr", {}), ("apt", {"initial": 1, "batch": 3}), ("doubt", {"batch": 3}))
+    for policy in (("uniform", {}), ("ege-sr", {}))
     for scale in ("raw", "noise")
 ]
 
@@ -146,8 +155,6 @@ def events_of(definition, steps) -> list[Event]:
             events.append(told.pop(pick % len(told))._replace(position=position, kind="voided"))
         elif step == "retire" and pick % 4 not in state.retired and len(state.retired) < 2:
             events.append(Event(position, "retired", arm=pick % 4, details={"why": "gone"}))
-        elif step == "extend" and definition.choice.extendable:
-            events.append(Event(position, "extended", details={"budget": state.budget + pick % 3}))
         elif step == "fail":
             events.append(Event(position, "failed", number, pick % 4, state.policy.round))
         else:
@@ -172,7 +179,7 @@ def test_any_events_give_one_state(definition, steps, cut):
         one_by_one.apply([event])
     rest.apply(events[cut:])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(state_module, "FEW", 0)
+        apply_one_by_one(patched, 0)
         patched.setattr(sums_module, "FEW", 0)
         at_once = new_state(definition)
         at_once.apply(events)
@@ -182,38 +189,6 @@ def test_any_events_give_one_state(definition, steps, cut):
     np.testing.assert_array_equal(one_by_one.means(), twin.means())
     np.testing.assert_array_equal(one_by_one.variances(), twin.variances())
     assert one_by_one.kept == sum(map(len, twin.waiting))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_order_in_which_a_round_arrives_leaves_no_trace(seed):
-    """Sums and squared deviations are exact, so whoever is slow changes nothing."""
-    rng = np.random.default_rng(seed)
-    definition = define(
-        options=list("abcd"), metrics={"x": "max", "y": "min"}, budget=40, policy=("doubt", {"initial": 6}), scale="noise"
-    )
-    rows = [(arm, tuple(rng.normal(size=2) * 10.0 ** rng.integers(-3, 9))) for arm in new_state(definition).policy.ask().tolist()]
-    events = [Event(n, "told", n, arm, 1, values) for n, (arm, values) in enumerate(rows, start=1)]
-    states = set()
-    for _ in range(4):
-        state = new_state(definition)
-        for place in rng.permutation(len(events)):
-            state.apply([events[place]])
-        state.position = len(events)
-        assert state.policy.round == 2
-        states.add(saved(state))
-    assert len(states) == 1
-
-
-def test_a_checkpoint_with_other_squared_deviations_is_refused():
-    definition = define(options=list("ab"), metrics={"x": "max", "y": "max"}, budget=40, policy="doubt", exact=["y"])
-    state = new_state(definition)
-    state.apply([told(1, 0, (1.0, 0.1)), told(2, 0, (3.0, 0.1)), told(3, 1, (2.0, 0.3))])
-    before = json.loads(saved(state))
-    assert before["policy"]["squares"] == [[2.0, 0.0], [0.0, 0.0]]
-    assert saved(restore_state(definition, before)) == saved(state)
-    before["policy"]["squares"][0][0] = 2.5
-    with pytest.raises(ValueError, match="the policy has other squared deviations"):
-        restore_state(definition, before)
 
 
 def told(position, arm, values, asked_in=1) -> Event:
@@ -301,14 +276,16 @@ def test_measurements_are_not_kept_in_memory():
         (Event(7, "told", 3, 2, 1, (1.0,)), "option 2"),
         (Event(7, "told", 3, -1, 1, (1.0,)), "option -1"),
         (Event(7, "told", 3, None, 1, (1.0,)), "option None"),
-        (Event(7, "told", None, 1, 1, (1.0,)), "measurement None"),
+        (Event(7, "told", None, 1, 1, (1.0,)), "without a number"),
         (Event(7, "told", 3, 1, 1, (1.0, 2.0)), "1 finite values"),
         (Event(7, "told", 3, 1, 1, None), "values None"),
         (Event(7, "told", 3, 1, 1, (math.inf,)), "values (inf,)"),
         (Event(7, "voided", 3, 1, 1, (1.0,)), "has none"),
         (Event(7, "retired", arm=1), "'why'"),
         (Event(7, "retired", arm=9, details={"why": "gone"}), "option 9"),
-        (Event(7, "extended"), "'budget'"),
+        (Event(7, "corrected", 3, 1, 1, (1.0,), {"before": [2.0]}), "has none"),
+        (Event(7, "corrected", 3, 1, 1, (1.0,)), "'before'"),
+        (Event(7, "extended"), "'extended'"),
     ],
 )
 @pytest.mark.parametrize("times", [1, 20])

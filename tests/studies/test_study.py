@@ -16,10 +16,11 @@ OPTIONS = ["a", "b", "c", "d"]
 METRICS = {"quality": "max", "cost": "min"}
 TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0)}  # c is dominated by b
 FRONT = ("a", "b", "d")
+GIVEN = {"options": OPTIONS, "metrics": METRICS, "budget": 60, "policy": "ege-sr"}  # in rounds; test_roundless.py has the others
 
 
 def create(storage, name="s", **changes) -> pp.Study:
-    return pp.Study.create(name, **{"options": OPTIONS, "metrics": METRICS, "budget": 60, "storage": storage, **changes})
+    return pp.Study.create(name, **{**GIVEN, "storage": storage, **changes})
 
 
 def measure(todo: pp.Measurement) -> tuple[float, float]:

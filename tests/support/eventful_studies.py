@@ -17,6 +17,7 @@ POLICIES = [
     ("doubt", {"batch": 5}),
     ("ege-sr", {"spend": "printed"}),
 ]
+IN_ROUNDS = [policy for policy in POLICIES if policy[0] not in ("apt", "doubt")]
 
 
 def new_study(policy, seed, **options) -> Study:
@@ -32,12 +33,17 @@ def new_study(policy, seed, **options) -> Study:
 def eventful(study: Study, seed: int, steps: int = 400) -> Study:
     """A study in which everything happens that can happen, in any order."""
     rng = np.random.default_rng(seed)
-    means = rng.integers(0, 6, (K, D)).astype(float)
+    means = rng.integers(0, 6, (K + 2, D)).astype(float)
+    roundless = study.definition.choice.roundless
 
-    def values(option: str):
+    def complete(option: str) -> list[float]:
         arm = int(option[1:])
         noise = rng.integers(-2, 3, D) * np.array([1, 1, 0])
-        return means[arm] + noise if seed % 4 else means[arm] + rng.normal(size=D) * [1, 1, 0]
+        row = means[arm] + noise if seed % 4 else means[arm] + rng.normal(size=D) * [1, 1, 0]
+        return row.tolist()
+
+    def values(option: str) -> list[float | None]:
+        return [None if roundless and i and rng.random() < 0.05 else value for i, value in enumerate(complete(option))]
 
     told, outliers = [], []
     for _ in range(steps):
@@ -71,7 +77,16 @@ def eventful(study: Study, seed: int, steps: int = 400) -> Study:
         elif action < 0.9:
             options = [f"o{arm}" for arm in rng.integers(0, K, 3)]
             told += study.add([(option, values(option)) for option in options])
-        elif study.definition.choice.extendable and rng.random() < 0.1:
+        elif action < 0.93 and told:
+            number = told[int(rng.integers(len(told)))]
+            option = next(row["option"] for row in study.measurements() if row["number"] == number)
+            if number not in outliers:
+                study.correct(number, complete(option), "misread")
+        elif roundless and rng.random() < 0.2:
             study.extend(budget=study.budget + 5)
-        assert study.used <= study.budget
+        elif roundless and rng.random() < 0.1 and len(study.options) < K + 2:
+            study.add_option(f"o{len(study.options)}")
+        elif roundless and rng.random() < 0.3 and study.status()["retired"]:
+            study.reinstate(next(iter(study.status()["retired"])), "found again")
+        assert roundless or study.used <= study.budget
     return study

@@ -13,64 +13,12 @@ import paretopick as pp
 from paretopick.studies.definition import Definition
 
 
-class Twin:
-    """What follows from the events of a study, the slow way."""
+class Literal:
+    """Samples and what follows from them by definition; ``definition`` and ``counted`` come from whoever reads the log."""
 
-    def __init__(self, definition: Definition, events) -> None:
-        self.definition = definition
-        self.policy = definition.new_policy()
-        self.counted: list[list[tuple[int, tuple]]] = [[] for _ in definition.options]
-        self.waiting: list[list[tuple[int, tuple]]] = [[] for _ in definition.options]
-        self.in_round: dict[int, int] = {}
-        self.retired: set[int] = set()
-        self._rescale()
-        for event in events:
-            self._apply(event)
-
-    def _apply(self, event) -> None:
-        if event.kind == "told":
-            self.waiting[event.arm].append((event.number, tuple(event.measured)))
-        elif event.kind == "voided":
-            self._void(event.number, event.arm)
-        elif event.kind == "retired":
-            self.retired.add(event.arm)
-            self._rescale()
-            self.policy.retire(event.arm)
-        elif event.kind == "extended":
-            self._rescale()
-            self.policy.extend(event.details["budget"])
-        while self._count_one():
-            pass
-
-    def _count_one(self) -> bool:
-        for arm, waiting in enumerate(self.waiting):
-            if waiting and self.policy.due[arm]:
-                number, values = waiting.pop(0)
-                self.counted[arm].append((number, values))
-                self.in_round[number] = self.policy.snapshot().round
-                if self.policy.due.sum() == 1:
-                    self._rescale()
-                row = self._larger_is_better(values)
-                self.policy.tell([arm], [row], sums=np.array([self._sums(arm)]), squares=np.array([self._squares(arm)]))
-                return True
-        return False
-
-    def _void(self, number: int, arm: int) -> None:
-        for place in (self.waiting[arm], self.counted[arm]):
-            for entry in list(place):
-                if entry[0] == number:
-                    place.remove(entry)
-                    if place is self.waiting[arm]:
-                        return
-                    again = self.in_round[number] == self.policy.snapshot().round and not self.policy.done
-                    self._rescale()
-                    self.policy.take_back(
-                        arm,
-                        self._larger_is_better(entry[1]),
-                        due=again and arm not in self.retired,
-                        sums=self._sums(arm) if self.counted[arm] else np.zeros(len(entry[1])),
-                        squares=self._squares(arm) if self.counted[arm] else np.zeros(len(entry[1])),
-                    )
+    definition: Definition
+    counted: list[list[tuple[int, tuple]]]
+    """Numbers and values of the measurements of each option that count."""
 
     def _sums(self, arm: int) -> list[float]:
         rows = [self._larger_is_better(values) for _, values in self.counted[arm]]
@@ -81,7 +29,7 @@ class Twin:
 
     def sample(self, arm: int, metric: int) -> list[float]:
         """The values of an option that count."""
-        return [values[metric] for _, values in self.counted[arm]]
+        return [values[metric] for _, values in self.counted[arm] if values[metric] is not None]
 
     def means(self) -> list[list[float]]:
         """The mean of every option and metric, NaN without measurements."""
@@ -92,15 +40,11 @@ class Twin:
         return self._of_every_sample(lambda sample: _squares(sample) / (len(sample) - 1) if len(sample) > 1 else math.nan)
 
     def _of_every_sample(self, function) -> list[list[float]]:
-        shape = range(len(self.definition.options)), range(len(self.definition.metrics))
+        shape = range(len(self.counted)), range(len(self.definition.metrics))
         return [[function(self.sample(arm, metric)) for metric in shape[1]] for arm in shape[0]]
 
     def _larger_is_better(self, values) -> list[float]:
         return [value if goal == "max" else -value for value, goal in zip(values, self.definition.goals.values(), strict=True)]
-
-    def _rescale(self) -> None:
-        if self.definition.scale != "raw" or self.definition.exact:
-            self.policy.rescale(self.widths())
 
     def widths(self) -> list[float]:
         scale, widths = self.definition.scale, []
@@ -130,6 +74,82 @@ class Twin:
         return min(b - a for a, b in itertools.pairwise(levels)) / float(np.sqrt(2 * (1 + freedom)))
 
 
+class Twin(Literal):
+    """What follows from the events of a study in rounds, the slow way."""
+
+    def __init__(self, definition: Definition, events) -> None:
+        self.definition = definition
+        self.policy = definition.new_policy()
+        self.counted: list[list[tuple[int, tuple]]] = [[] for _ in definition.options]
+        self.waiting: list[list[tuple[int, tuple]]] = [[] for _ in definition.options]
+        self.in_round: dict[int, int] = {}
+        self.retired: set[int] = set()
+        self._rescale()
+        for event in events:
+            self._apply(event)
+
+    def _apply(self, event) -> None:
+        if event.kind == "told":
+            self.waiting[event.arm].append((event.number, tuple(event.measured)))
+        elif event.kind == "voided":
+            self._void(event.number, event.arm)
+        elif event.kind == "corrected":
+            self._correct(event.number, event.arm, tuple(event.measured))
+        elif event.kind == "retired":
+            self.retired.add(event.arm)
+            self._rescale()
+            self.policy.retire(event.arm)
+        elif event.kind == "extended":
+            self._rescale()
+            self.policy.extend(event.details["budget"])
+        while self._count_one():
+            pass
+
+    def _count_one(self) -> bool:
+        for arm, waiting in enumerate(self.waiting):
+            if waiting and self.policy.due[arm]:
+                number, values = waiting.pop(0)
+                self.counted[arm].append((number, values))
+                self.in_round[number] = self.policy.snapshot().round
+                if self.policy.due.sum() == 1:
+                    self._rescale()
+                row = self._larger_is_better(values)
+                self.policy.tell([arm], [row], sums=np.array([self._sums(arm)]), squares=np.array([self._squares(arm)]))
+                return True
+        return False
+
+    def _correct(self, number: int, arm: int, values: tuple) -> None:
+        for place in (self.waiting[arm], self.counted[arm]):
+            for at, (found, before) in enumerate(place):
+                if found == number:
+                    place[at] = (number, values)
+                    if place is self.counted[arm]:
+                        self._rescale()
+                        rows = [self._larger_is_better(row) for row in (before, values)]
+                        self.policy.correct(arm, *rows, sums=self._sums(arm), squares=self._squares(arm))
+
+    def _void(self, number: int, arm: int) -> None:
+        for place in (self.waiting[arm], self.counted[arm]):
+            for entry in list(place):
+                if entry[0] == number:
+                    place.remove(entry)
+                    if place is self.waiting[arm]:
+                        return
+                    again = self.in_round[number] == self.policy.snapshot().round and not self.policy.done
+                    self._rescale()
+                    self.policy.take_back(
+                        arm,
+                        self._larger_is_better(entry[1]),
+                        due=again and arm not in self.retired,
+                        sums=self._sums(arm) if self.counted[arm] else np.zeros(len(entry[1])),
+                        squares=self._squares(arm) if self.counted[arm] else np.zeros(len(entry[1])),
+                    )
+
+    def _rescale(self) -> None:
+        if self.definition.scale != "raw" or self.definition.exact:
+            self.policy.rescale(self.widths())
+
+
 def _mean(sample: list[float]) -> Fraction:
     return sum(map(Fraction, sample)) / len(sample)
 
@@ -142,6 +162,46 @@ def _squares(sample: list[float]) -> float:
         return math.inf
 
 
+class DataTwin(Literal):
+    """What follows from the events of a study without rounds, the slow way: the data in the end."""
+
+    def __init__(self, definition: Definition, events) -> None:
+        self.options, self.budget, self.retired = list(definition.options), definition.budget, set()
+        rows: dict[int, tuple[int, tuple]] = {}
+        for event in events:
+            if event.kind in ("told", "corrected"):
+                rows[event.number] = (event.arm, tuple(event.measured))
+            elif event.kind == "voided":
+                del rows[event.number]
+            elif event.kind == "retired":
+                self.retired.add(event.arm)
+            elif event.kind == "reinstated":
+                self.retired.remove(event.arm)
+            elif event.kind == "joined" and event.details["option"] not in self.options:
+                self.options.append(event.details["option"])
+            elif event.kind == "extended":
+                self.budget = max(self.budget, event.details["budget"])
+        self.definition = definition
+        self.counted = [[(n, row) for n, (arm, row) in rows.items() if arm == i] for i in range(len(self.options))]
+
+    @property
+    def policy(self) -> pp.Policy:
+        """The policy with the data, if no measurement lacks anything."""
+        K, D = len(self.options), len(self.definition.metrics)
+        policy = self.definition.choice.new(n_arms=K, n_objectives=D)
+        policy.rescale(self.widths())
+        for arm in self.retired:
+            policy.retire(arm)
+        some = [arm for arm in range(K) if self.counted[arm]]
+        sums, squares = np.zeros((K, D)), np.zeros((K, D))
+        for arm in some:
+            sums[arm], squares[arm] = self._sums(arm), self._squares(arm)
+        squares[:, self.definition.is_exact] = 0.0
+        policy.begin([len(entries) for entries in self.counted], sums, squares)
+        return policy
+
+
 def replayed_answer(study: pp.Study) -> list[str]:
-    """The answer of a replay of the log of a finished study."""
-    return [study.options[arm] for arm in Twin(study.definition, study.events()).policy.recommend()]
+    """What the policy answers after a replay of the log of a finished study."""
+    twin = (DataTwin if study.definition.choice.roundless else Twin)(study.definition, study.events())
+    return [study.options[arm] for arm in twin.policy.recommend()]
