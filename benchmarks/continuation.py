@@ -1,8 +1,8 @@
 """Whether studies reach what their continuations say: the share of right answers that is said, and the share that comes true.
 
 Run with ``python benchmarks/continuation.py``. Studies of 5 to 12 options in two or three metrics, every third with an exact one,
-are measured 8 times per option with ``doubt``; then it is said what half as many more, as many, three times and nine times as many
-will bring, and the studies go on with their own truth, 16 times each.
+are measured 8 times per option with ``doubt``; then it is said what half as many more, as many, three times and nine times as
+many will bring, and the studies go on with their own truth, 16 times each.
 """
 
 from __future__ import annotations
