@@ -5,6 +5,10 @@ import pytest
 
 import paretopick as pp
 from paretopick.simulation import make_task
+from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.certain_gaps import find_certain_gaps, make_certain_gaps
+from paretopick.simulation.kernels.vectors import kernel
+from paretopick.theory.gaps import optimal_and_gaps
 
 COSTS = np.array([[1.0, -3.0], [1.2, -3.0], [0.4, -1.0], [0.5, -2.0], [0.9, -2.0], [0.1, -1.0], [1.1, -4.0], [0.3, 0.0]])
 PAID = pp.Bandit(COSTS, pp.Gaussian(std=[0.5, 0.0]), name="paid", budget=60)
@@ -43,13 +47,34 @@ def test_a_run_is_ask_and_tell_with_the_widths_given_to_the_policy(spec):
             assert mine.to_dict() == player.to_dict()
         truth = np.flatnonzero(bandit.optimal).tolist()
         for workers in (1, 2):
-            curve = pp.simulate(bandit, spec, budgets=60, runs=12, rng=9, scale=[0.5, 0.0], workers=workers)
+            curve = pp.simulate(bandit, spec, budgets=60, runs=12, rng=9, scale=[0.5, 0.0], workers=workers, engine="reference")
             assert curve.errors[0] == sum(answer != truth for answer, _, _ in answers)
             assert curve.pulls[0] * 12 == sum(pulls for _, pulls, _ in answers)
             assert curve.rounds[0] * 12 == sum(rounds for _, _, rounds in answers)
         assert 0 < curve.relaxed_losses[0] < 12
     assert curve.scale == (0.5, 0.0)
     assert pp.ErrorCurve.from_dict(curve.to_dict()) == curve
+
+
+@kernel
+def gaps_of(n, D, exact, certain, sources=SOURCES):
+    find_certain_gaps(n, D, exact, certain)
+
+
+def test_the_gaps_of_the_kernels_are_those_of_the_theory():
+    """Of values that occur often: twins, ties in the exact objectives, ties in all of them; and of exact objectives alone."""
+    rng = np.random.default_rng(0)
+    for i in range(400):
+        n, D = int(rng.integers(1, 12)), int(rng.integers(1, 5))
+        points = rng.integers(0, 3, (n, D)) / (1.0 if i % 2 else 10.0)
+        exact = rng.random(D) < (0.5, 1.0)[i % 4 == 3]
+        exact[0] = True
+        certain = make_certain_gaps(n, D)
+        certain.points[:] = points.T.ravel()
+        gaps_of(n, D, exact, certain)
+        optimal, gaps = optimal_and_gaps(points, exact)
+        assert certain.optimal.tolist() == optimal.tolist(), (points, exact)
+        assert certain.gap.tolist() == gaps.tolist(), (points, exact)
 
 
 def test_the_scale_is_not_the_same_as_a_small_one():
@@ -98,18 +123,21 @@ def test_with_truths_every_run_has_its_own():
         assert 0 < curve.errors[0] < 12
 
 
-def test_it_runs_in_the_reference_engine_which_is_said(caplog):
-    curve = pp.simulate(PAID, "ege-sr", runs=2, rng=1, scale=[0.5, 0])
-    assert curve.engine == "reference"
-    assert caplog.messages == [
-        "ege-sr with an objective without noise (0 in scale) has no kernel: it runs in the reference engine, pull by pull"
-    ]
+@pytest.mark.parametrize("spec", [*SPECS, ("doubt", {})])
+def test_it_runs_compiled_and_errs_as_often_as_in_the_reference_engine(spec):
+    """Run by run in test_parity.py; here both engines draw their own numbers."""
+    fast = pp.simulate(PAID, spec, runs=4000, rng=1, scale=[0.5, 0])
+    slow = pp.simulate(PAID, spec, runs=150, rng=1, scale=[0.5, 0], engine="reference")
+    assert fast.engine == "compiled"
+    assert fast.scale == (0.5, 0.0)
+    expected = fast.relaxed_losses[0] / 4000
+    assert abs(slow.relaxed_losses[0] / 150 - expected) < 4 * np.sqrt(expected * (1 - expected) / 150) + 0.01
+    assert slow.pulls[0] == pytest.approx(fast.pulls[0], rel=0.1)
 
 
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: pp.simulate(PAID, "ege-sr", scale=[0.5, 0], engine="compiled"), r"\(0 in scale\) has no kernel; say engine="),
         (
             lambda: make_task(PAID, "ape-fb", scale=[0.5, 0]),
             r"objective 1 is without noise, and ape-fb knows no .*; these do: .*, apt",

@@ -7,7 +7,7 @@ import paretopick as pp
 from paretopick.policies import policies_with
 from paretopick.simulation import compiled as compiler
 from paretopick.simulation import make_task
-from paretopick.simulation.compiled import KERNELS, MOST_COMPARISONS, seed_key
+from paretopick.simulation.compiled import KERNELS, MOST_COMPARISONS, seed_key, why_no_kernel
 from paretopick.simulation.known import check_known
 from paretopick.simulation.scores import unpacked
 from paretopick.simulation.truths import check_truths
@@ -38,8 +38,8 @@ def random_bandit(rng: np.random.Generator, noise: str, n_arms: int) -> pp.Bandi
         return pp.Bandit(means, pp.Bernoulli())
     if noise == "std":
         return pp.Bandit(means, pp.Gaussian(std=0.7))
-    root = rng.normal(size=(D, D))
-    return pp.Bandit(means, pp.Gaussian(cov=root @ root.T))
+    root = rng.normal(size=(n_arms, D, D) if noise == "cov per arm" else (D, D))
+    return pp.Bandit(means, pp.Gaussian(cov=root @ np.swapaxes(root, -1, -2)))
 
 
 def compiled(task, budgets, seed, runs):
@@ -76,6 +76,64 @@ def test_a_kernel_does_what_the_policy_does_from_the_same_data(spec, noise, at_o
         budgets = [least + 40, least, least + 13]
         task = make_task(bandit, spec, budgets=budgets, scale=scale, known=check_known(known, bandit))
         assert compiled(task, budgets, 3, 9) == followed(task, budgets, 3, 9), (bandit, known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", KERNEL_SPECS, ids=str)
+@pytest.mark.parametrize("noise", ["cov per arm", "bernoulli"])
+@pytest.mark.parametrize("exact", [False, True])
+def test_runs_with_truths_of_their_own_from_data_with_exact_objectives_do_what_the_policy_does(spec, noise, exact):
+    """What the continuation of a study simulates: all of it together, compiled."""
+    rng = np.random.default_rng([len(noise), exact])
+    for n_arms in (2, 5, 13, 21):
+        bandit = random_bandit(rng, noise, n_arms)
+        D = bandit.n_objectives
+        widths = np.where(rng.random(D) < 0.5, 0.0, 0.5 + rng.random(D)) if exact else None
+        counts, sums, squares = data_of(bandit, rng)
+        X = rng.random((9, n_arms, D))
+        if exact:
+            widths[0] = 0.0
+            prices = rng.choice([0.1, 0.3, 0.7], (n_arms, D))
+            certain = widths == 0
+            X[:, :, certain] = prices[:, certain]
+            sums = np.where(certain, counts[:, None] * prices, sums)
+        known = check_known((counts, sums, squares), bandit)
+        least = int(np.maximum(counts, 3).sum())
+        budgets = [least + 60, least, least + 13]
+        task = make_task(bandit, spec, budgets=budgets, scale=widths, known=known, truths=check_truths(X, bandit))
+        assert why_no_kernel(task) is None
+        assert compiled(task, budgets, 3, 9) == followed(task, budgets, 3, 9), (bandit, known)
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("policy", ["doubt", "apt"])
+def test_pulls_and_errors_are_counted_by_arm(policy, engine):
+    known = (np.array([40, 3, 3]), np.array([[0.0, 40.0], [3.0, 0.0], [3.0, 3.0]]), np.full((3, 2), 2.0))
+    options = {"budgets": [80, 46], "rng": 0, "engine": engine, "known": known, "by_arm": True}
+    curve = pp.simulate(EASY, policy, runs=30, workers=1, **options)
+    assert curve.pulls_by_arm.shape == (2, 3)
+    assert curve.pulls_by_arm.sum(axis=1).tolist() == [80.0, 46.0]
+    assert curve.pulls_by_arm[1].tolist() == [40.0, 3.0, 3.0]
+    assert (curve.pulls_by_arm[0] >= [40.0, 3.0, 3.0]).all()
+    assert (curve.wrong_by_arm.max(axis=1) <= curve.errors).all()
+    assert (curve.wrong_by_arm.sum(axis=1) == curve.wrongly_accepted + curve.wrongly_rejected).all()
+    assert curve.errors[1] == 30  # as little as is known, the third looks best
+    parts = pp.simulate(EASY, policy, runs=12, **options) + pp.simulate(EASY, policy, runs=18, start=12, **options)
+    assert parts == curve
+    assert pp.ErrorCurve.from_dict(curve.to_dict()) == curve
+
+
+def test_what_was_not_counted_by_arm_says_so():
+    plain = pp.simulate(EASY, "apt", budgets=20, runs=8, rng=0)
+    with pytest.raises(pp.InvalidInput, match="not counted by arm; simulate it with by_arm=True"):
+        _ = plain.pulls_by_arm
+    with pytest.raises(pp.InvalidInput, match="one curve was counted by arm and the other was not"):
+        plain + pp.simulate(EASY, "apt", budgets=20, runs=8, rng=0, start=8, by_arm=True)
+    curve = pp.simulate(EASY, "ege-sr", budgets=30, runs=8, rng=0, by_arm=True)
+    assert curve.engine == "reference"
+    assert curve.pulls_by_arm.sum() == curve.pulls[0]
+    with pytest.raises(pp.InvalidInput, match="ege-sr has no kernel that counts by arm"):
+        pp.simulate(EASY, "ege-sr", budgets=30, runs=8, by_arm=True, engine="compiled")
 
 
 def test_runs_with_means_of_their_own_start_from_the_same_data():
@@ -130,9 +188,9 @@ def test_known_data_are_divided_by_the_scale_as_pulls_are():
 def test_objectives_without_noise_may_be_known():
     counts = np.full(3, 5)
     known = (counts, 5 * EASY.means, np.zeros((3, 2)))
-    curve = pp.simulate(EASY, "apt", budgets=40, runs=5, rng=0, scale=[1.0, 0.0], known=known)
-    assert curve.engine == "reference"
-    assert curve.pulls.tolist() == [40]
+    for engine in ("compiled", "reference"):
+        curve = pp.simulate(EASY, "apt", budgets=40, runs=5, rng=0, scale=[1.0, 0.0], known=known, engine=engine)
+        assert curve.pulls.tolist() == [40]
 
 
 def test_curves_add_up_if_what_was_known_is_the_same():

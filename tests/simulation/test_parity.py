@@ -150,7 +150,9 @@ def assert_doubt_pulls_alike(task: Task, memory: doubt.Memory) -> None:
     player = follow(task, budget, Draws(task, budget, 7), 3)
     rule = doubt.Rule(player.batch, player.initial, np.array([budget]), known_arrays(task))
     answers = np.zeros((1, 1, 1 + task.bandit.n_arms // 64), np.uint64)
-    doubt.run_doubt(bandit_arrays(task), rule, Runs(seed_key((7,)), 3, 4), memory, answers)
+    spent = np.zeros((1, task.bandit.n_arms), np.int64)
+    doubt.run_doubt(bandit_arrays(task), rule, Runs(seed_key((7,)), 3, 4), memory, answers, spent)
+    assert spent[0].tolist() == player.counts.tolist()
     assert memory.arms.counts.tolist() == player.counts.tolist(), task
     assert np.flatnonzero(unpacked(answers[:, 0], task.bandit.n_arms)[0]).tolist() == player.recommend().tolist(), task
 
@@ -165,6 +167,45 @@ def test_doubt_pulls_every_arm_as_often_as_the_policy_does():
         budget = options["initial"] * bandit.n_arms + int(rng.integers(100, 350) if i < 25 else rng.integers(300, 1500))
         task = make_task(bandit, ("doubt", options), budgets=budget)
         assert_doubt_pulls_alike(task, doubt.make_memory(bandit_arrays(task)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", EVERY_NOISE)
+def test_doubt_with_objectives_without_noise_pulls_as_often_as_the_policy_does(noise):
+    """Prices that occur often, so that options tie in them, and sums of which miss them by a rounding."""
+    rng = np.random.default_rng(NOISES.index(noise))
+    for i in range(14):
+        bandit = random_bandit(rng, noise, max_arms=30)
+        means, widths = bandit.means.copy(), np.exp(rng.normal(size=bandit.n_objectives))
+        widths[rng.random(bandit.n_objectives) < (0.4, 1.0)[i == 0]] = 0.0
+        widths[0] = 0.0
+        means[:, widths == 0] = rng.choice([0.1, 0.3, 0.7], (bandit.n_arms, (widths == 0).sum()))
+        options = {"batch": (1, 3, 20)[i % 3], "initial": int(rng.integers(1, 4))}
+        budget = options["initial"] * bandit.n_arms + int(rng.integers(50, 400))
+        task = make_task(pp.Bandit(means, bandit.noise), ("doubt", options), budgets=budget, scale=widths)
+        assert_doubt_pulls_alike(task, doubt.make_memory(bandit_arrays(task)))
+
+
+WITH_EXACT = [case for case in SPECS if not case.startswith(("ape", "doubt"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", EVERY_NOISE)
+@pytest.mark.parametrize("case", WITH_EXACT)
+def test_a_kernel_with_objectives_without_noise_does_what_the_policy_does(case, noise):
+    rng = np.random.default_rng([WITH_EXACT.index(case), NOISES.index(noise), 1])
+    for i in range(8):
+        bandit = random_bandit(rng, noise, max_arms=25)
+        means, widths = bandit.means.copy(), np.exp(rng.normal(size=bandit.n_objectives))
+        widths[rng.random(bandit.n_objectives) < (0.4, 1.0)[i == 0]] = 0.0
+        widths[0] = 0.0
+        means[:, widths == 0] = rng.choice([0.1, 0.3, 0.7], (bandit.n_arms, (widths == 0).sum()))
+        bandit = pp.Bandit(means, bandit.noise)
+        spec = spec_of(case, bandit)
+        budget = smallest_budget(bandit, spec) + int(rng.integers(0, 10 * bandit.n_arms))
+        results = compiled(bandit, spec, budget, seed=5, runs=4, scale=widths)
+        for run, result in enumerate(results):
+            assert result == followed(bandit, spec, budget, seed=5, run=run, scale=widths), (bandit, spec, budget, widths, run)
 
 
 @pytest.mark.slow

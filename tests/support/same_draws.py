@@ -57,7 +57,7 @@ class Draws:
         """Pull ``number`` of an arm, of which eight are drawn at a time."""
         key = (run, arm, number // 8)
         if key not in self._eights:
-            bandit = self.bandit
+            bandit = self.bandit._replace(means=self.bandit.means[run * self.bandit.step :])
             values = np.zeros(bandit.n_arms * bandit.n_objectives * 8)
             draw_singles(bandit, self.seed, run, arm, number // 8 * 8, values, np.zeros((bandit.n_objectives + 1) * 8))
             self._eights[key] = values.reshape(bandit.n_arms, bandit.n_objectives, 8)[arm].copy()
@@ -70,9 +70,13 @@ def follow(task: Task, budget: int, draws: Draws, run: int) -> Policy:
     A sum is told as the first of its pulls, and the others as zeros: adding them up gives exactly the sum.
     """
     player = task.player(budget)
+    exact = task.exact
+    if exact.any() and task.known is None:  # else it is told when it starts from what is known
+        player.rescale(task.scale)
+    truth = task.bandit_of(run).means
     while not player.done:
         arms, counts = player.ask(), player.counts
-        values = np.zeros((len(arms), player.n_objectives))
+        values = np.zeros((len(arms), player.n_objectives))  # not divided by what the policy divides by itself
         firsts = np.flatnonzero(np.diff(arms, prepend=-1))
         if isinstance(player, EGE):
             before = counts[arms[0]]
@@ -82,6 +86,7 @@ def follow(task: Task, budget: int, draws: Draws, run: int) -> Policy:
             for row, arm in enumerate(arms):
                 values[row] = draws.single(run, int(arm), int(counts[arm]))
                 counts[arm] += 1
+        values[:, exact] = truth[arms][:, exact]
         player.tell(arms, values)
     return player
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from paretopick._texts import number_of, split_at_commas
-from paretopick._words import quoted
+from paretopick._words import joined, probability, quoted
 from paretopick.cli.arguments import (
     Coins,
     Csv,
@@ -34,9 +34,10 @@ from paretopick.cli.progress import work_bar
 from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, UnknownName
 from paretopick.instances import INSTANCES
 from paretopick.metrics import check_metrics, goals_of
-from paretopick.planning import PLANNED, Pilot, Plan, plan
+from paretopick.planning import PLANNED, Pilot, Plan, look_ahead, plan
 from paretopick.planning.plans import interval, limits_of, share, wrong
 from paretopick.studies import Study
+from paretopick.studies.continuation import Continuation
 
 NAME = "plan"
 EXAMPLE = "paretopick plan cov-boost --target 0.2 --policy ege-sr --policy ege-sh"
@@ -47,11 +48,22 @@ def command(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A CSV file of measurements (then give --metrics) or of means (then give --std or --bernoulli), a study, or an "
-            "instance.",
+            help="A study that goes on, a CSV file of measurements (then give --metrics) or of means (then give --std or "
+            "--bernoulli), or an instance.",
             show_default=False,
         ),
     ],
+    more: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NUMBERS",
+            help="How many more measurements of a study to look at, separated by commas.  [default: 100,300,1000]",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Take a study for the pilot of a new one, which starts from nothing.")
+    ] = False,
     target: Annotated[str, typer.Option(help="The share of wrong answers that is acceptable, such as 0.05 or 5%.")] = "5%",
     budget: Annotated[
         list[str],
@@ -73,7 +85,8 @@ def command(
     runs: Annotated[
         int | None,
         typer.Option(
-            help="How many studies to simulate for each policy and budget.  [default: 2000, or 200 with exact metrics]",
+            help="How many studies to simulate for each policy and budget.  [default: 2000; of a study that goes on 400 or "
+            "fewer]",
             show_default=False,
         ),
     ] = None,
@@ -109,16 +122,26 @@ def command(
 ) -> None:
     """Say which budget is enough, and how often the answer will be wrong.
 
-    A file of measurements, or a study in progress, is a pilot: what it leaves open about the means is drawn anew for every
-    simulated study. Means from a file or an instance are taken for the truth.
+    Of a study: what it will reach with more measurements, from what it has measured so far, in a second or two; or with --anew,
+    which budget a new one like it would take. A file of measurements is a pilot, too: what it leaves open about the means is
+    drawn anew for every simulated study. Means from a file or an instance are taken for the truth.
     """
     check_one_form(as_json, as_csv)
     if plot is not None and plot.suffix.lower() != ".png":
         raise InvalidInput(f"--plot {plot} must end in .png.")
     check_target(plot, force=force)
-    pilot = _Source(source, metrics, exact, std, bernoulli, minimise, data, storage).pilot(study)
+    known = _Source(source, metrics, exact, std, bernoulli, minimise, data, storage).known(study)
+    if isinstance(known, Study):
+        if not anew:
+            _check_only_more(known.name, budget, policies, max_budget, plot)
+            numbers = whole_numbers(more, "--more") or None
+            _print_ahead(look_ahead(known, more=numbers, target=_share(target), runs=runs, rng=seed), as_json, as_csv)
+            return
+        known = Pilot.of_study(known)
+    if more:
+        raise InvalidInput("--more is for a study that goes on; for a new one say --budget.")
     made, interrupted = _planned(
-        pilot,
+        known,
         policies=policies or PLANNED,
         budgets=whole_numbers(budget, "--budget") or None,
         target=_share(target),
@@ -153,7 +176,8 @@ class _Source:
     data: Path | None
     storage: str | None
 
-    def pilot(self, is_study: bool) -> Pilot:
+    def known(self, is_study: bool) -> Pilot | Study:
+        """The study, or whatever else is known."""
         of_means = self.std is not None or self.bernoulli
         if not is_study and is_file(self.name):
             return self._means() if of_means else self._measurements()
@@ -164,7 +188,7 @@ class _Source:
         if of_means or self.minimise:
             raise InvalidInput(f"--std, --bernoulli and --minimise go with a CSV file of means; {self.name!r} is not one.")
         try:
-            return Pilot.of_study(Study.open(self.name, storage=self.storage))
+            return Study.open(self.name, storage=self.storage)
         except (MissingFile, UnknownName) as problem:
             if is_study:
                 raise
@@ -199,6 +223,18 @@ class _Source:
 
     def _bandit(self, minimise: list[str]) -> Any:
         return bandit_from(self.name, self.data, self.std, self.bernoulli, minimise)
+
+
+def _check_only_more(
+    study: str, budget: Sequence[str], policies: Sequence[str], max_budget: int | None, plot: Path | None
+) -> None:
+    """Refuses what is for new studies."""
+    given = {"--budget": budget, "--policy": policies, "--max-budget": max_budget, "--plot": plot}
+    if others := [name for name, value in given.items() if value]:
+        raise InvalidInput(
+            f"{joined(others)} {'goes' if len(others) == 1 else 'go'} with a new study: say --anew too, or --more 100,300 for "
+            f"what {study!r} itself will reach."
+        )
 
 
 def _share(text: str) -> float:
@@ -239,6 +275,25 @@ def _print(made: Plan, as_json: bool, as_csv: bool) -> None:
     print_table(["budget", *made.labels], [[f"{budget:,}", *_cells(made, i)] for i, budget in enumerate(made.budgets)])
     print()
     for sentence in made.sentences():
+        say(sentence)
+
+
+def _print_ahead(ahead: Continuation, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        print_json(ahead.to_dict())
+        return
+    if as_csv:
+        print_csv(ahead.rows())
+        return
+    print("How likely the answer will be right after more measurements:\n")
+    rows = [["0", f"{ahead.used:,}", probability(ahead.present), ""]]
+    rows += [
+        [f"{step.more:,}", f"{ahead.used + step.more:,}", probability(step.right), quoted(step.mostly) or "many"]
+        for step in ahead.shown
+    ]
+    print_table(["more", "in all", "right", "mostly of"], rows)
+    print()
+    for sentence in ahead.sentences():
         say(sentence)
 
 

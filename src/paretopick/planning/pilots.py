@@ -71,14 +71,11 @@ class Pilot:
         names = tuple(metric.name for metric in chosen)
         measured = read_measurements(path, goals_of(chosen))
         _check_exact(os.fspath(path), measured, chosen)
-        estimates = _known(
-            os.fspath(path),
-            lambda: estimate_tables(
-                [np.array(rows) for rows in measured.values()],
-                exact=np.array([metric.exact for metric in chosen]),
-                signs=signs_of(chosen),
-            ),
-        )
+        tables = [np.array(rows) for rows in measured.values()]
+        exact_ones = np.array([metric.exact for metric in chosen])
+        estimates: Estimates = _known(os.fspath(path), lambda: estimate_tables(tables, exact=exact_ones, signs=signs_of(chosen)))
+        values = np.array([table[0] for table in tables])  # of exact metrics all are that, and means of them may be rounded
+        estimates = replace(estimates, means=np.where(exact_ones, values, estimates.means))
         bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=names)
         notes = (_goals(chosen), *_weaknesses(estimates, names))
         scale = np.array([metric.divisor(noise) for metric, noise in zip(chosen, estimates.scale(), strict=True)])
@@ -92,11 +89,6 @@ class Pilot:
         again = "This is for a new study that starts from nothing; what is measured already counts if it is imported there."
         notes = (_goals(study.definition.metrics), again, *_weaknesses(estimates, tuple(study.metrics)))
         return cls(bandit, _measured(estimates, f"the study {study.name!r}"), scale, True, estimates, notes)
-
-    @property
-    def has_exact_metrics(self) -> bool:
-        """Whether differences in a metric are certain."""
-        return self.scale is not None and not self.scale.all()
 
     def truths(self, n: int, rng: np.random.Generator) -> FloatArray | None:
         """Returns ``(n, n_options, n_metrics)`` of what the means may be, larger is better; None if they are known."""

@@ -6,23 +6,23 @@ The truth is the means that were guessed, or, after a pilot, what it leaves open
 from __future__ import annotations
 
 import math
-import multiprocessing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_integer, check_real, check_rng
-from paretopick._words import short
+from paretopick._arrays import FloatArray, check_flag, check_integer, check_real, check_rng
+from paretopick._words import joined, short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
+from paretopick.planning.ahead import look_ahead
 from paretopick.planning.pilots import Pilot
-from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, two_digits, wrong
+from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, wrong
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
 from paretopick.simulation import ErrorCurve, make_task, simulate
-from paretopick.simulation.engine import cores
 from paretopick.studies import Study
+from paretopick.studies.continuation import Continuation, two_digits
 from paretopick.theory.complexity import complexity
 
 PLANNED = tuple(name for name in policies_with("amendable") if not needed_options(name))
@@ -31,15 +31,11 @@ PLANNED = tuple(name for name in policies_with("amendable") if not needed_option
 RUNS = 2000
 """Simulated studies for each policy and budget."""
 
-RUNS_WITH_EXACT_METRICS = 200
-"""The same where metrics are exact, for which there are no kernels."""
-
 N_BUDGETS = 10
 REACH = 500
 """A plan looks at no more than so many measurements per option, unless told otherwise."""
 
 CLOSE = 1.02
-CLOSE_WITH_EXACT_METRICS = 1.15
 """The smallest budget is found within this factor."""
 
 STRIDE = 1.4
@@ -54,27 +50,60 @@ SEEN_NOTHING = 3.85
 Progress = Callable[[str, float, float], None]
 
 
+class _Options(TypedDict, total=False):
+    """The keywords of ``plan`` that are for all it takes."""
+
+    policies: Iterable[PolicyGiven] | None
+    budgets: int | Iterable[int] | None
+    more: int | Iterable[int] | None
+    target: float
+    runs: int | None
+    max_budget: int | None
+    rng: Seed
+    workers: int | None
+    progress: Progress | None
+
+
+@overload
+def plan(pilot: Pilot | Bandit, /, *, anew: bool = False, **options: Unpack[_Options]) -> Plan: ...
+
+
+@overload
+def plan(pilot: Study, /, *, anew: Literal[False] = False, **options: Unpack[_Options]) -> Continuation: ...
+
+
+@overload
+def plan(pilot: Study, /, *, anew: Literal[True], **options: Unpack[_Options]) -> Plan: ...
+
+
 def plan(
     pilot: Pilot | Study | Bandit,
     /,
     *,
-    policies: Iterable[PolicyGiven] = PLANNED,
+    anew: bool = False,
+    policies: Iterable[PolicyGiven] | None = None,
     budgets: int | Iterable[int] | None = None,
+    more: int | Iterable[int] | None = None,
     target: float = 0.05,
     runs: int | None = None,
     max_budget: int | None = None,
     rng: Seed = 0,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Plan:
+) -> Plan | Continuation:
     """Returns how often studies will be wrong, by policy and budget, and the smallest budget that reaches a target.
+
+    Of a study: what it will reach with more measurements, from what it has measured so far (see ``look_ahead``), unless it is to
+    be the pilot of a new one.
 
     Args:
         pilot: what is known: ``Pilot.of_table(...)``, a study in progress, or a ``Bandit`` with guessed means and noise.
-        policies: names, or (name, options).
+        anew: whether a study is the pilot of a new one, which starts from nothing.
+        policies: names, or (name, options); by default all that a study can use without further options.
         budgets: to look at; by default ten, from the smallest possible to where the target is reached.
+        more: of a study that goes on, the numbers of further measurements to look at; by default 100, 300 and 1,000.
         target: the share of wrong answers that is acceptable.
-        runs: simulated studies for each policy and budget; by default 2,000, or 200 with exact metrics.
+        runs: simulated studies for each policy and budget; by default 2,000, or at most 400 of a study that goes on.
         max_budget: the largest budget to consider; by default 500 measurements per option, or the largest of ``budgets``.
         rng: an int, SeedSequence or Generator.
         workers: threads.
@@ -83,8 +112,18 @@ def plan(
     Raises:
         SimulationInterrupted: on Ctrl-C; its ``partial`` is a plan of the policies that are finished, if there are any.
     """
+    if isinstance(pilot, Study) and not check_flag(anew, "anew"):
+        given = {"policies": policies, "budgets": budgets, "max_budget": max_budget}
+        if others := [f"{name}=" for name, value in given.items() if value is not None]:
+            raise InvalidInput(
+                f"{joined(others)} of a plan {'is' if len(others) == 1 else 'are'} for a new study; say anew=True too, or more= "
+                f"for what {pilot.name!r} itself will reach with so many more measurements."
+            )
+        return look_ahead(pilot, more=more, target=target, runs=runs, rng=rng, workers=workers)
+    if more is not None:
+        raise InvalidInput(f"more={short(more)} is for a study that goes on; for a new one say budgets=.")
     planner = _Planner(_pilot(pilot), target, runs, rng, workers, progress or (lambda *_: None))
-    return planner.plan(_several(policies), budgets, max_budget)
+    return planner.plan(_several(PLANNED if policies is None else policies), budgets, max_budget)
 
 
 class _Planner:
@@ -95,10 +134,8 @@ class _Planner:
             raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
         self._pilot = pilot
         self._target = check_real(target, "target", above=0.0, below=1.0)
-        usual = RUNS_WITH_EXACT_METRICS if pilot.has_exact_metrics else RUNS
-        self._runs = usual if runs is None else check_integer(runs, "runs", minimum=20)
-        self._close = CLOSE_WITH_EXACT_METRICS if pilot.has_exact_metrics else CLOSE
-        self._workers = _processes() if workers is None and pilot.has_exact_metrics else workers
+        self._runs = RUNS if runs is None else check_integer(runs, "runs", minimum=20)
+        self._workers = workers
         self._tell, self._doing, self._done, self._steps = say, "", 0, 1
         self._furthest = 0.0
         """The largest share of the work that was said to be done: looking for a budget may take more steps than was thought."""
@@ -231,7 +268,6 @@ class _Planner:
             scale=self._pilot.scale,
             truths=None if if_right else self._truths,
             hypervolume=False,
-            engine="reference" if self._pilot.has_exact_metrics else "auto",  # which it is anyway, and need not say
             progress=lambda done, of: self._say(self._done + min(done / of, 1.0)),
         )
 
@@ -270,7 +306,7 @@ class _Planner:
         while True:
             high = min(max(math.ceil(low * STRIDE), low + 1), self._limit)
             self._doing = f"the smallest budget that will do, {low:,} to {high:,}"
-            curve = self._curve(choice, _ladder(low, high, self._close), runs=CAREFUL * self._runs, start=start)
+            curve = self._curve(choice, _ladder(low, high), runs=CAREFUL * self._runs, start=start)
             enough = limits_of(curve)[:, 1] <= self._target
             if enough.any():
                 return curve, int(np.argmax(enough))
@@ -312,12 +348,7 @@ def _pilot(given: Any) -> Pilot:
     return given
 
 
-def _processes() -> int:
-    """How many processes to share slow simulations among: all cores, where that needs no care by the caller."""
-    return cores() if multiprocessing.get_start_method() == "fork" else 1
-
-
-def _ladder(low: int, high: int, close: float) -> tuple[int, ...]:
-    """Budgets from one to another, each larger by a factor of ``close`` at most."""
-    steps = max(1, math.ceil(math.log(max(high, 1) / max(low, 1)) / math.log(close)))
+def _ladder(low: int, high: int) -> tuple[int, ...]:
+    """Budgets from one to another, each larger by a factor of ``CLOSE`` at most."""
+    steps = max(1, math.ceil(math.log(max(high, 1) / max(low, 1)) / math.log(CLOSE)))
     return tuple(sorted({low, high, *(round(step) for step in np.geomspace(low, high, steps + 1).tolist())}))

@@ -13,6 +13,7 @@ from paretopick._arrays import FloatArray, IntArray
 from paretopick._words import counted, joined, percent
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
+from paretopick.studies.continuation import two_digits
 
 
 @dataclass(frozen=True)
@@ -93,14 +94,21 @@ class Plan:
         buys = [f"with {self.budgets[i]:,} in {share(rate[i], curve.runs)}" for i in shown]
         said.append(f"What a budget buys with {label}: the answer is wrong {joined(buys)} of cases.")
         if self.if_right is not None:
-            at = self._near
-            easy, hard = (share(wrong(part)[at] / part.runs, part.runs) for part in (self.quarters[0], self.quarters[-1]))
-            said.append(
-                f"What the pilot leaves open: with {self.budgets[at]:,} the answer is wrong in {easy} of cases in the easiest "
-                f"quarter of what the means may be, and in {hard} in the hardest; if its means are exactly right, in "
-                f"{share(wrong(self.if_right)[at] / self.if_right.runs, self.if_right.runs)}."
-            )
+            said.append(self._left_open(self.if_right))
         return [*said, *self.notes]
+
+    def _left_open(self, if_right: ErrorCurve) -> str:
+        """How much what the pilot leaves open matters, and whether chance alone could have it so."""
+        at = self._near
+        easy, hard = self.quarters[0], self.quarters[-1]
+        easily, hardly = (share(wrong(part)[at] / part.runs, part.runs) for part in (easy, hard))
+        said = (
+            f"What the pilot leaves open: with {self.budgets[at]:,} the answer is wrong in {easily} of cases in the easiest "
+            f"quarter of what the means may be, and in {hardly} in the hardest"
+        )
+        if not differ(int(wrong(easy)[at]), easy.runs, int(wrong(hard)[at]), hard.runs):
+            said += f" (no more apart than chance alone has it in {easy.runs:,} simulated studies each; more runs would tell)"
+        return f"{said}; if its means are exactly right, in {share(wrong(if_right)[at] / if_right.runs, if_right.runs)}."
 
     @property
     def _near(self) -> int:
@@ -168,6 +176,13 @@ def limits_of(curve: ErrorCurve) -> FloatArray:
     return curve.interval(of="relaxed_losses")
 
 
+def differ(fewer: int, of_fewer: int, more: int, of_more: int) -> bool:
+    """Whether the second share is larger than the first by more than chance has it, once in 40 times."""
+    together = (fewer + more) / (of_fewer + of_more)
+    error = math.sqrt(together * (1.0 - together) * (1.0 / of_fewer + 1.0 / of_more))
+    return more / of_more - fewer / of_fewer > 1.96 * error
+
+
 def crossing(curve: ErrorCurve, target: float) -> float:
     """About where a curve falls below the target for good: between budgets by straight lines in logarithms."""
     rates = np.maximum(wrong(curve), 0.5) / curve.runs
@@ -183,12 +198,6 @@ def crossing(curve: ErrorCurve, target: float) -> float:
 def _first_of_the_last(flags: Any) -> int:
     """Where the run of true ones at the end begins; the length if there is none."""
     return len(flags) - int(np.argmin(np.append(flags[::-1], False)))
-
-
-def two_digits(budget: float) -> int:
-    """To two digits."""
-    digits = 10 ** max(0, math.floor(math.log10(budget)) - 1)
-    return int(round(budget / digits) * digits)
 
 
 def share(rate: float, runs: int) -> str:

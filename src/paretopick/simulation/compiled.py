@@ -61,8 +61,8 @@ def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
     if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
-    if has_exact(task.scale):
-        return f"{task.policy} with an objective without noise (0 in scale) has no kernel"
+    if task.by_arm and not issubclass(task.kind, Anytime):
+        return f"{task.policy} has no kernel that counts by arm"
     if not _largest_sum(task) < LARGEST_SUM:
         return "kernels do not take sums that may come near the largest number there is"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
@@ -72,7 +72,7 @@ def why_no_kernel(task: Task) -> str | None:
 
 def _largest_sum(task: Task) -> float:
     """A bound on what the coordinates of an arm can add up to; normals are below 9 in size."""
-    scale = np.ones(task.bandit.n_objectives) if task.scale is None else task.scale
+    scale = np.ones(task.bandit.n_objectives) if task.divisors is None else task.divisors
     means = task.bandit.means if task.truths is None else task.truths.means.reshape(-1, task.bandit.n_objectives)
     largest = np.abs(means).max(axis=0)
     if isinstance(task.bandit.noise, Gaussian):
@@ -84,6 +84,8 @@ def _largest_sum(task: Task) -> float:
 
 def grain(task: Task) -> int:
     """How many runs are made at once."""
+    if has_exact(task.scale):
+        return 1
     n_arms, n_objectives = task.bandit.means.shape
     if task.kind in MOST_COMPARISONS:
         most = MOST_COMPARISONS[task.kind] * task.options.get("batch", 1)
@@ -98,14 +100,21 @@ class CompiledRunner:
 
     def __init__(self, task: Task) -> None:
         self._scorer = Scorer(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
+        self._by_arm = (len(task.budgets), task.bandit.n_arms) if task.by_arm else ()
         with say_if_compiling():
             self._sweep = KERNELS[task.kind](task)
             self._sweep(seed_key((0,)), 0, 0)  # compiles, or reads from the cache
 
     def span(self, span: Span) -> IntArray:
-        """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone."""
-        answers = self._sweep(seed_key(span.seed), span.first, span.last)
-        return np.array([self._scorer.tally(*answer, first=span.first) for answer in answers])
+        """Returns the totals of a span of runs, ``(n_budgets, len(TALLIES))`` or more: a function of the span alone."""
+        key = seed_key(span.seed)
+        if not self._by_arm:
+            return np.array([self._scorer.tally(*answer, first=span.first) for answer in self._sweep(key, span.first, span.last)])
+        spent = np.zeros(self._by_arm, dtype=np.int64)
+        answers = self._sweep(key, span.first, span.last, spent)
+        plain = [self._scorer.tally(*answer, first=span.first) for answer in answers]
+        wrong = [self._scorer.wrong_by_arm(answer[0], first=span.first) for answer in answers]
+        return np.hstack((plain, spent, wrong))
 
 
 def seed_key(seed: tuple[int, ...]) -> Key:
@@ -117,16 +126,18 @@ def seed_key(seed: tuple[int, ...]) -> Key:
 
 
 # One function for each kernel. It turns a task into arrays and returns what makes runs: a function of the key of the seed and of
-# the first and the last run that returns, for each budget, the answers, the pulls and the rounds of each run.
+# the first and the last run that returns, for each budget, the answers, the pulls and the rounds of each run. Those of anytime
+# policies also take an array, ``(n_budgets, n_arms)``, to which they add the pulls of each arm.
 
-Sweep = Callable[["Key", int, int], list[tuple[Any, IntArray, IntArray]]]
+Sweep = Callable[..., list[tuple[Any, IntArray, IntArray]]]
 
 
 def _ege(task: Task) -> Sweep:
     from paretopick.simulation.kernels.draws.counters import Runs
+    from paretopick.simulation.kernels.ege import exact_runs
     from paretopick.simulation.kernels.ege import kernel as ege
 
-    eight_runs = grain(task) > 1
+    exact, eight_runs = has_exact(task.scale), grain(task) > 1
     means = flat_means(task)
     prepared = []
     for budget in task.budgets:
@@ -139,8 +150,11 @@ def _ege(task: Task) -> Sweep:
         results = []
         for bandit, schedule in prepared:
             outcome = _outcome(last - first, bandit.n_arms)
-            memory = ege.make_memory(bandit, eight_runs=eight_runs)
-            ege.run_ege(_from_run(bandit, first), schedule, Runs(seed, first, last), memory, outcome)
+            arguments = _from_run(bandit, first), schedule, Runs(seed, first, last)
+            if exact:
+                exact_runs.run_ege_exact(*arguments, exact_runs.make_memory(bandit), outcome)
+            else:
+                ege.run_ege(*arguments, ege.make_memory(bandit, eight_runs=eight_runs), outcome)
             results.append(tuple(outcome))
         return results
 
@@ -188,11 +202,13 @@ def _ape(task: Task) -> Sweep:
 
 
 def _apt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs
+    from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs, apt_exact
 
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
     make_rule = partial(apt.Rule, gamma=player.gamma)
+    if has_exact(task.scale):
+        return _anytime(task, make_rule, apt_exact.make_memory, apt_exact.run_apt_exact)
     if grain(task) > 1:
         return _anytime(task, make_rule, apt_eight_runs.make_memory, apt_eight_runs.run_apt_eight)
     return _anytime(task, make_rule, apt.make_memory, apt.run_apt)
@@ -218,10 +234,13 @@ def _anytime(task: Task, make_rule: Callable[..., Any], make_memory: Callable[[B
     rule = make_rule(batch=batch, initial=player.initial, budgets=budgets, known=known)
     rounds = 1 - (np.maximum(known.counts, player.initial).sum() - budgets) // batch
 
-    def sweep(seed: Key, first: int, last: int) -> list[tuple[Any, IntArray, IntArray]]:
+    def sweep(seed: Key, first: int, last: int, spent: IntArray | None = None) -> list[tuple[Any, IntArray, IntArray]]:
         n = last - first
         answers = np.zeros((n, len(budgets), -(-bandit.n_arms // 64)), dtype=np.uint64)
-        run(_from_run(bandit, first), rule, Runs(seed, first, last), make_memory(bandit), answers)
+        pulls = np.zeros((len(budgets), bandit.n_arms), dtype=np.int64)
+        run(_from_run(bandit, first), rule, Runs(seed, first, last), make_memory(bandit), answers, pulls)
+        if spent is not None:
+            spent[order] += pulls
         results: list[Any] = [None] * len(budgets)
         for place, at in enumerate(order):
             results[at] = (answers[:, place], np.full(n, budgets[place]), np.full(n, rounds[place]))
@@ -242,14 +261,16 @@ KERNELS: dict[type[Policy], Callable[[Task], Sweep]] = {
 
 
 def known_arrays(task: Task) -> KnownArrays:
-    """Returns what runs of an anytime policy start from as the kernels see it, divided by the scale."""
+    """Returns what runs of an anytime policy start from as the kernels see it: divided as pulls are, and means where exact."""
     from paretopick.simulation.kernels.stepwise.one_run import Known
 
     K, D = task.bandit.means.shape
     if task.known is None:
         return Known(np.zeros(K, dtype=np.int64), np.zeros(K * D), np.zeros(K * D))
-    sums, squares = task.known.divided_by(task.scale)
-    return Known(task.known.counts.astype(np.int64), sums.ravel(), np.zeros(K * D) if squares is None else squares.flatten())
+    sums, squares = task.known.divided_by(task.divisors)
+    squares = np.zeros((K, D)) if squares is None else squares
+    sums = np.where(task.exact, sums / np.maximum(task.known.counts, 1)[:, None], sums)
+    return Known(task.known.counts.astype(np.int64), sums.flatten(), np.where(task.exact, 0.0, squares).flatten())
 
 
 def _outcome(n_runs: int, n_arms: int) -> Any:
@@ -267,9 +288,9 @@ def flat_means(task: Task) -> FloatArray:
     if task.truths is not None:
         means = task.truths.means
         means = np.concatenate((means, np.broadcast_to(means[-1], (7, K, D))))
-    if task.scale is None or isinstance(task.bandit.noise, Bernoulli):
+    if task.divisors is None or isinstance(task.bandit.noise, Bernoulli):
         return means.flatten()  # an array that is read-only would be another type, and compiled for
-    return (means / task.scale).ravel()
+    return (means / task.divisors).ravel()
 
 
 def _from_run(bandit: BanditArrays, run: int) -> BanditArrays:
@@ -278,7 +299,7 @@ def _from_run(bandit: BanditArrays, run: int) -> BanditArrays:
 
 
 def bandit_arrays(task: Task, columns: IntArray | None = None, means: FloatArray | None = None) -> BanditArrays:
-    """Returns the bandit as the kernels see it, divided by the scale.
+    """Returns the bandit as the kernels see it, divided by the scale if that has no 0.
 
     Args:
         task: what is simulated.
@@ -289,17 +310,19 @@ def bandit_arrays(task: Task, columns: IntArray | None = None, means: FloatArray
     from paretopick.simulation.kernels.draws.binomials import MOST_PULLS, make_tables, no_tables
 
     K, D = task.bandit.means.shape
-    scale = np.ones(D) if task.scale is None else task.scale
+    scale = np.ones(D) if task.divisors is None else task.divisors
     means = flat_means(task) if means is None else means
+    exact = task.exact.copy()
+    widths = np.where(exact, 1.0, task.scale) if task.scale is not None and exact.any() else np.ones(D)
     step = 0 if task.truths is None else K * D
     if isinstance(task.bandit.noise, Bernoulli):
         if columns is not None and columns.max(initial=0) > MOST_PULLS:
             raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
         # Tables are for chances that serve many runs.
         tables = no_tables() if columns is None or step else make_tables(columns, means)
-        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, tables)
+        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, tables, exact, widths)
     kind, factors = _gaussian(task.bandit, scale)
-    return pulls.BanditArrays(kind, K, D, step, means, factors, no_tables())
+    return pulls.BanditArrays(kind, K, D, step, means, factors, no_tables(), exact, widths)
 
 
 def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:

@@ -28,8 +28,8 @@ from paretopick.policies import PolicyGiven
 from paretopick.simulation.compiled import CompiledRunner, grain, why_no_kernel
 from paretopick.simulation.known import check_known
 from paretopick.simulation.reference import ReferenceRunner
-from paretopick.simulation.results import TALLIES, ErrorCurve, Span
-from paretopick.simulation.tasks import Task, check_budgets, make_task
+from paretopick.simulation.results import ErrorCurve, Span
+from paretopick.simulation.tasks import Task, check_budgets, make_task, n_tallies
 from paretopick.simulation.truths import check_truths
 
 log = logging.getLogger("paretopick")
@@ -61,6 +61,7 @@ class _Options(TypedDict, total=False):
     truths: ArrayLike | None
     known: Sequence[ArrayLike | None] | None
     hypervolume: bool
+    by_arm: bool
     engine: Engine
     progress: Progress | None
 
@@ -93,6 +94,7 @@ def simulate(
     truths: ArrayLike | None = None,
     known: Sequence[ArrayLike | None] | None = None,
     hypervolume: bool = True,
+    by_arm: bool = False,
     engine: Engine = "auto",
     progress: Progress | None = None,
 ) -> ErrorCurve | list[ErrorCurve]:
@@ -118,7 +120,7 @@ def simulate(
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
         scale: what each objective is divided by before the policy sees it: one number, or one per objective. Answers are
             judged by the true means all the same. 0 says that an objective is without noise: the policy is told the means of
-            it, and that a difference in it is beyond doubt (``Policy.rescale``); such runs have no kernel.
+            it, and that a difference in it is beyond doubt (``Policy.rescale``).
         truths: means of their own for every run, ``(n_truths, n_arms, n_objectives)``, for problems whose means are uncertain:
             run number r, counted from ``start`` on, pulls arms with the means ``truths[r]`` and the bandit's noise, and its
             answer is judged by their Pareto set. The hypervolume fraction is then undefined, and a policy that takes
@@ -129,6 +131,8 @@ def simulate(
             both ``(n_arms, n_objectives)`` and in the units of the bandit. Budgets count all pulls, these included. For policies
             that can ``begin`` with data. Curves add up if what was known is the same.
         hypervolume: whether to compute the hypervolume fraction, which takes long for large fronts in many objectives.
+        by_arm: whether to count the pulls of every arm, and how often it was wrongly in the answer or out of it
+            (``pulls_by_arm`` and ``wrong_by_arm`` of the curve); compiled for policies that need no rounds.
         engine: "compiled", or "reference", which goes through ask and tell pull by pull and draws other random numbers; "auto" is
             compiled where policy and noise have a kernel, which all but ``Resampled`` have.
         progress: called with (runs done, runs in all) as they are finished.
@@ -147,7 +151,10 @@ def simulate(
     T = check_budgets(budgets, bandit)
     drawn = check_truths(truths, bandit)
     data = check_known(known, bandit)
-    tasks = [make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume, truths=drawn, known=data) for spec in specs]
+    tasks = [
+        make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume, truths=drawn, known=data, by_arm=by_arm)
+        for spec in specs
+    ]
     goal = _Goal(runs, max_runs)
     first = check_integer(start, "start", minimum=0, maximum=2**62)
     if drawn is not None:
@@ -163,7 +170,7 @@ def simulate(
     seed = _seed(rng)
     curves: list[ErrorCurve] = []
     for task, name in zip(tasks, engines, strict=True):
-        total = task.curve(name, np.zeros((len(task.budgets), len(TALLIES)), dtype=np.int64), ())
+        total = task.curve(name, np.zeros((len(task.budgets), n_tallies(task)), dtype=np.int64), ())
         try:
             while (aim := goal.expected(total)) > total.runs:
                 pieces = _Pieces(seed, first + total.runs, first + aim, grain=grain(task) if name == "compiled" else 1)

@@ -10,9 +10,9 @@ from paretopick._words import short
 from paretopick.bandits import Bandit, Seed, check_bandit
 from paretopick.errors import InvalidInput
 from paretopick.policies.base import Policy
-from paretopick.simulation.results import TALLIES, Span
+from paretopick.simulation.results import Span
 from paretopick.simulation.scores import Scorer, packed
-from paretopick.simulation.tasks import Task, check_exact, check_scale, has_exact
+from paretopick.simulation.tasks import Task, check_exact, check_scale, has_exact, n_tallies
 
 
 def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None = None) -> None:
@@ -60,11 +60,11 @@ class ReferenceRunner:
         self._scorer = Scorer(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
 
     def span(self, span: Span) -> IntArray:
-        """Returns the totals ``(n_budgets, len(TALLIES))`` of a span of runs: a function of the span alone.
+        """Returns the totals of a span of runs, ``(n_budgets, len(TALLIES))`` or more: a function of the span alone.
 
         Run r of a seed draws from a generator of its own, the same one at every budget and for every policy.
         """
-        tallies = np.zeros((len(self._task.budgets), len(TALLIES)), dtype=np.int64)
+        tallies = np.zeros((len(self._task.budgets), n_tallies(self._task)), dtype=np.int64)
         entropy, *key = span.seed
         for run in range(span.first, span.last):
             seed = np.random.SeedSequence(entropy, spawn_key=(*key, run))
@@ -79,4 +79,8 @@ class ReferenceRunner:
         answer = np.zeros((1, player.n_arms), dtype=np.bool_)
         answer[0, player.recommend()] = True
         record = player.snapshot()
-        return self._scorer.tally(packed(answer), np.array([record.pulls_used]), np.array([record.round]), first=run)
+        words = packed(answer)
+        plain = self._scorer.tally(words, np.array([record.pulls_used]), np.array([record.round]), first=run)
+        if not self._task.by_arm:
+            return plain
+        return np.concatenate((plain, record.counts, self._scorer.wrong_by_arm(words, first=run)))

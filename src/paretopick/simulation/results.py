@@ -65,7 +65,7 @@ class ErrorCurve:
     """"compiled" or "reference", which number their random numbers differently."""
     budgets: tuple[int, ...]
     tallies: IntArray
-    """``(n_budgets, len(TALLIES))`` totals."""
+    """``(n_budgets, len(TALLIES))`` totals; behind them, if counted by arm, the pulls of every arm and how often it was wrong."""
     spans: tuple[Span, ...]
     """Which runs these are."""
 
@@ -126,6 +126,16 @@ class ErrorCurve:
         return self._total("rounds") / self.runs
 
     @property
+    def pulls_by_arm(self) -> FloatArray:
+        """Pulls of each arm per run, on average, ``(n_budgets, n_arms)``; of curves that were simulated with ``by_arm``."""
+        return self._of_arms(0) / self.runs
+
+    @property
+    def wrong_by_arm(self) -> IntArray:
+        """How many runs had each arm wrongly in the answer or out of it, ``(n_budgets, n_arms)``; likewise."""
+        return self._of_arms(1)
+
+    @property
     def hypervolume(self) -> FloatArray:
         """The hypervolume fraction of the answer, on average, reference point 0; NaN where no arm lies above that."""
         total = self._total("hypervolume")
@@ -179,6 +189,8 @@ class ErrorCurve:
                 raise InvalidInput(f"curves of {what} {mine!r} and {theirs!r} are different things and do not add up.")
         if self.runs and other.runs and (np.isnan(self.hypervolume) != np.isnan(other.hypervolume)).any():
             raise InvalidInput("one curve has the hypervolume and the other has not; simulate both with or without it.")
+        if self.tallies.shape != other.tallies.shape:
+            raise InvalidInput("one curve was counted by arm and the other was not; simulate both with or without by_arm.")
         for a in self.spans:
             for b in other.spans:
                 if a.seed == b.seed and a.first < b.last and b.first < a.last:
@@ -239,7 +251,9 @@ class ErrorCurve:
             )
             if (
                 not curve.budgets
-                or curve.tallies.shape != (len(curve.budgets), len(TALLIES))
+                or curve.tallies.ndim != 2
+                or curve.tallies.shape[1] < len(TALLIES)
+                or (curve.tallies.shape[1] - len(TALLIES)) % 2
                 or not 0 < curve.runs == record["runs"]
             ):
                 raise ValueError("its counts do not fit its budgets and runs")
@@ -263,6 +277,13 @@ class ErrorCurve:
         except ImportError as missing:
             raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
         return pd.DataFrame(self.rows())
+
+    def _of_arms(self, place: int) -> IntArray:
+        """``(n_budgets, n_arms)``: the pulls of each arm, or how often it was wrong."""
+        columns = self.tallies[:, len(TALLIES) :]
+        if not columns.size:
+            raise InvalidInput("this curve was not counted by arm; simulate it with by_arm=True.")
+        return np.asarray(columns.reshape(len(columns), 2, -1)[:, place])
 
     def _total(self, name: str) -> IntArray:
         return self.tallies[:, TALLIES.index(name)]

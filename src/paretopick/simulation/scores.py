@@ -58,6 +58,11 @@ class Scorer:
         }
         return np.array([totals[name] for name in TALLIES], dtype=np.int64)
 
+    def wrong_by_arm(self, answers: NDArray[np.uint64], *, first: int) -> IntArray:
+        """Returns in how many of the runs each arm was in the answer and not optimal, or optimal and not in the answer."""
+        runs = slice(first, first + len(answers)) if self._each else slice(None)
+        return np.asarray((unpacked(answers, self._bandit.n_arms) != self._optimal[runs]).sum(axis=0))
+
     def _volume_totals(self, masks: BoolArray, counts: IntArray, n_right: int) -> dict[str, int]:
         """The sums of the hypervolume fractions, and of their squares, in billionths."""
         if not self._hypervolume or not _has_volume(self._bandit):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from paretopick._arrays import (
     LARGEST_BUDGET,
+    BoolArray,
     FloatArray,
     IntArray,
     check_flag,
@@ -28,7 +29,7 @@ from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, policies_with
 from paretopick.policies.base import Policy
 from paretopick.simulation.known import Known
-from paretopick.simulation.results import ErrorCurve, Span
+from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 from paretopick.simulation.truths import Truths
 from paretopick.theory.complexity import complexity
 
@@ -44,6 +45,17 @@ class Task:
     hypervolume: bool
     truths: Truths | None
     known: Known | None = None
+    by_arm: bool = False
+
+    @property
+    def divisors(self) -> FloatArray | None:
+        """What values are divided by before the policy is told them; where objectives are without noise it divides itself."""
+        return None if has_exact(self.scale) else self.scale
+
+    @property
+    def exact(self) -> BoolArray:
+        """Which objectives are without noise."""
+        return np.zeros(self.bandit.n_objectives, dtype=np.bool_) if self.scale is None else self.scale == 0
 
     @property
     def policy(self) -> str:
@@ -59,7 +71,7 @@ class Task:
     def identity(self) -> str:
         """A text that is equal for tasks that are equal."""
         scale = None if self.scale is None else self.scale.tolist()
-        parts = [self.bandit.name, self.digest, self.policy, self.options, self.budgets, scale, self.hypervolume]
+        parts = [self.bandit.name, self.digest, self.policy, self.options, self.budgets, scale, self.hypervolume, self.by_arm]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @cached_property
@@ -113,6 +125,7 @@ def make_task(
     hypervolume: bool = True,
     truths: Truths | None = None,
     known: Known | None = None,
+    by_arm: bool = False,
 ) -> Task:
     """Returns what is to be simulated; refuses a policy, an option or a budget that does not work."""
     T = check_budgets(budgets, bandit)
@@ -122,7 +135,7 @@ def make_task(
     if known is not None and not choice.growable:
         able = ", ".join(policies_with("growable"))
         raise InvalidInput(f"{choice.name} plans its rounds ahead and cannot start from known=; these can: {able}.")
-    task = Task(bandit, choice, T, widths, volume, truths, known)
+    task = Task(bandit, choice, T, widths, volume, truths, known, check_flag(by_arm, "by_arm"))
     for budget in task.budgets:
         try:
             check_exact(task.player(budget), widths)
@@ -156,6 +169,11 @@ def check_scale(scale: ArrayLike | None, n_objectives: int) -> FloatArray | None
             "or 0 where it is without noise."
         )
     return frozen(np.broadcast_to(widths, (n_objectives,)).copy())
+
+
+def n_tallies(task: Task) -> int:
+    """Returns how many totals there are for each budget: ``TALLIES``, and of every arm its pulls and how often it was wrong."""
+    return len(TALLIES) + (2 * task.bandit.n_arms if task.by_arm else 0)
 
 
 def has_exact(scale: FloatArray | None) -> bool:

@@ -6,13 +6,14 @@
                      ``vector_memory``, where they are read and written;
                      ``array_functions``, functions of NumPy for them
 ``fronts``           Pareto set and gaps of one run, eight arms in a vector
+``certain_gaps``     the same with objectives that are without noise
 ``planar``           the Pareto set of points in the plane, for long fronts
 ``outcomes``         what is written down about each run
 ``draws``            ``counters``: random words; ``normals``; ``binomials``: sums of Bernoulli
                      pulls; ``pulls``: those of many arms, or of one arm
 ``ege``              EGE: ``one_run``; ``eight_runs`` at once, with ``eight_fronts``,
                      ``decisions`` about who leaves, and ``leaving``; ``kernel``, which
-                     chooses between them
+                     chooses between them; ``exact_runs``, with objectives without noise
 ``stepwise``         policies that pull one arm at a time: what they share in ``one_run``,
                      ``eight_runs`` and ``moving_gaps``; what doubt goes by in
                      ``moving_pairs`` and the modules that it names; their kernels

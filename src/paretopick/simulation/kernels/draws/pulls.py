@@ -34,6 +34,9 @@ class BanditArrays(NamedTuple):
 
     Where every run has means of its own they follow each other in ``means``, those of a run ``step`` behind those of the one
     before; where all runs have the same, ``step`` is 0.
+
+    ``exact`` says which objectives are without noise: a policy is told the means of them, whatever is drawn. Values are then not
+    divided by anything, and ``widths`` are for policies that compare them so.
     """
 
     kind: int
@@ -43,6 +46,8 @@ class BanditArrays(NamedTuple):
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
     tables: Tables
+    exact: NDArray[np.bool_]
+    widths: NDArray[np.float64]
 
 
 class Draw(NamedTuple):
@@ -108,8 +113,17 @@ def _slots(n_vectors: int, n_objectives: int, kind: int, step: int, stride: int)
 @inlined
 def from_run(bandit, run):
     """The same with the means of so many runs left out."""
-    means = bandit.means[run * bandit.step :]
-    return BanditArrays(bandit.kind, bandit.n_arms, bandit.n_objectives, bandit.step, means, bandit.factors, bandit.tables)
+    return BanditArrays(
+        bandit.kind,
+        bandit.n_arms,
+        bandit.n_objectives,
+        bandit.step,
+        bandit.means[run * bandit.step :],
+        bandit.factors,
+        bandit.tables,
+        bandit.exact,
+        bandit.widths,
+    )
 
 
 @inlined

@@ -14,7 +14,7 @@ from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.moving_gaps import Gaps, make_gaps, move_arm, start_gaps
-from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, answer_now, make_arms, pull_once, recall
+from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, add_pulls, answer_now, make_arms, pull_once, recall
 from paretopick.simulation.kernels.vector_memory import float_memory, load
 from paretopick.simulation.kernels.vectors import WIDTH, bits, lowest_bit, smaller, smallest, spread
 
@@ -53,8 +53,8 @@ def make_memory(bandit: BanditArrays) -> Memory:
 
 
 @kernel
-def run_apt(bandit, rule, runs, memory, answers, sources=SOURCES):
-    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls."""
+def run_apt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
+    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, ``spent[b]`` gets the pulls of all."""
     arms, gaps, roots, moved, waiting = memory.arms, memory.gaps, memory.roots, memory.moved, memory.waiting
     K, D = bandit.n_arms, bandit.n_objectives
     for run in range(runs.first, runs.last):
@@ -84,6 +84,7 @@ def run_apt(bandit, rule, runs, memory, answers, sources=SOURCES):
                     waiting[arm], moved[n_moved] = True, arm
                     n_moved += 1
                 used += 1
+            add_pulls(arms, spent[b])
             answer_now(K, D, arms, memory.front, answers[row, b])
 
 

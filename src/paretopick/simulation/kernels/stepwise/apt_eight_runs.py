@@ -38,7 +38,7 @@ def make_memory(bandit: BanditArrays) -> Memory:
 
 
 @kernel
-def run_apt_eight(bandit, rule, runs, memory, answers, sources=SOURCES):
+def run_apt_eight(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
     """Makes runs, as ``apt.run_apt`` does."""
     eight, roots = memory.eight, memory.roots
     K, D = bandit.n_arms, bandit.n_objectives
@@ -65,6 +65,8 @@ def run_apt_eight(bandit, rule, runs, memory, answers, sources=SOURCES):
                 scatter(roots, place, square_root(gather(eight.pulls, place)))
                 used += 1
             for lane in range(min(WIDTH, runs.last - first)):
+                for i in range(K):
+                    spent[b, i] += np.int64(eight.pulls[i * WIDTH + lane])
                 answer_of(D, K, lane, eight, answers[row + lane, b])
 
 

@@ -13,7 +13,7 @@ from paretopick.simulation.kernels.compiling import inlined, kernel
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead, from_run
 from paretopick.simulation.kernels.stepwise.moving_pairs import begin_pairs, change_arm
-from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, make_arms, recall
+from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, add_pulls, make_arms, recall
 from paretopick.simulation.kernels.stepwise.pair_choices import answer_of, next_arm
 from paretopick.simulation.kernels.stepwise.pair_memory import Pairs, make_pairs
 from paretopick.simulation.kernels.vector_memory import float_memory
@@ -57,8 +57,8 @@ def make_memory(bandit: BanditArrays) -> Memory:
 
 
 @kernel
-def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
-    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls."""
+def run_doubt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
+    """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, ``spent[b]`` gets the pulls of all."""
     arms, pairs, moved, waiting, lacking = memory.arms, memory.pairs, memory.moved, memory.waiting, memory.lacking
     K, D = bandit.n_arms, bandit.n_objectives
     for run in range(runs.first, runs.last):
@@ -107,6 +107,7 @@ def run_doubt(bandit, rule, runs, memory, answers, sources=SOURCES):
                     waiting[arm], moved[n_moved] = True, arm
                     n_moved += 1
                 used += n
+            add_pulls(arms, spent[b])
             begin_pairs(K, D, arms, memory.squares, memory.judged)
             answer_of(K, D, memory.judged, answers[row, b])
 
@@ -123,6 +124,9 @@ def _pull(bandit, key, arm, n, memory):
         some = min(WIDTH - place, end - count)
         for d in range(D):
             cell = arm * D + d
+            if bandit.exact[d]:
+                arms.sums[cell] = bandit.means[cell]
+                continue
             total, square = arms.sums[cell], memory.squares[cell]
             mean = total / max(count, 1)
             for k in range(some):

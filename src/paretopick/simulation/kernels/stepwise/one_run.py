@@ -18,7 +18,8 @@ from paretopick.simulation.kernels.vectors import WIDTH
 class Arms(NamedTuple):
     """Counts and sums of every arm, and in slots, as ``fronts`` reads them, the means and once more the counts, as ``pulls``.
 
-    ``ahead`` holds the next pulls.
+    ``ahead`` holds the next pulls. In objectives that are ``exact``, without noise, ``sums`` are the means themselves: sums
+    divided by counts may miss them by a rounding.
     """
 
     stride: int
@@ -28,10 +29,14 @@ class Arms(NamedTuple):
     pulls: NDArray[np.float64]
     ahead: NDArray[np.float64]
     normals: NDArray[np.float64]
+    exact: NDArray[np.bool_]
 
 
 class Known(NamedTuple):
-    """What all runs start from: pulls of every arm, their sums and squared deviations, flat; all 0 if nothing is known."""
+    """What all runs start from: pulls of every arm, their sums and squared deviations, flat; all 0 if nothing is known.
+
+    In objectives without noise, means instead of sums.
+    """
 
     counts: NDArray[np.int64]
     sums: NDArray[np.float64]
@@ -54,6 +59,7 @@ def make_arms(noise: BanditArrays, behind: float) -> Arms:
         pulls,
         float_memory(n_arms * n_objectives * WIDTH),
         float_memory((n_objectives + 1) * WIDTH),
+        noise.exact,
     )
 
 
@@ -91,6 +97,13 @@ def pull_once(noise, key, arm, arms):
     for d in range(D):
         arms.sums[arm * D + d] += arms.ahead[(arm * D + d) * WIDTH + place]
         arms.means[d * arms.stride + arm] = arms.sums[arm * D + d] / arms.counts[arm]
+
+
+@inlined
+def add_pulls(arms, spent):
+    """Adds the pulls of every arm to what runs before had."""
+    for i in range(arms.counts.size):
+        spent[i] += arms.counts[i]
 
 
 @inner

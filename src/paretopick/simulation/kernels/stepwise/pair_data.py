@@ -27,7 +27,7 @@ def take(D, arm, arms, squares, pairs):
     pairs.counts[arm] = count
     pairs.roots[arm] = math.sqrt(count)
     for d in range(D):
-        pairs.means[d * n + arm] = arms.sums[arm * D + d] / count
+        pairs.means[d * n + arm] = arms.sums[arm * D + d] / (1.0 if arms.exact[d] else count)
         pairs.ratios[d * n + arm] = squares[arm * D + d] / (count - 1.0) if count > 1.0 else 0.0
 
 

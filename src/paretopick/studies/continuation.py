@@ -1,0 +1,297 @@
+"""What more measurements would bring: the continuation of a study, simulated from its present data.
+
+For every run a truth is drawn from what the data leave open, and the study goes on from its data with measurements of that truth.
+How often the answer is then right, and which options were measured, is read off at a ladder of numbers of further measurements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import FloatArray, IntArray
+from paretopick._doubting import SINGLE
+from paretopick._words import counted, probability
+from paretopick.bandits import Bandit
+from paretopick.errors import InvalidInput
+from paretopick.estimates import Estimates
+from paretopick.metrics import Metric
+from paretopick.policies import PolicyChoice
+from paretopick.simulation import simulate
+from paretopick.studies.next_step import SURE, NextStep, too_alike
+
+RUNS = 400
+"""Simulated continuations, if that does not take too long."""
+
+FEWEST_RUNS = 100
+
+SECONDS = 3.0
+"""About how long the simulations may take on one core."""
+
+STEPS = 12
+"""Numbers of further measurements that are looked at."""
+
+FURTHEST = 10
+"""They go up to so many times what was measured so far, at least ``FEWEST_EACH`` for each option, if the time allows it."""
+
+FEWEST_EACH = 20
+
+MOSTLY = 0.5
+MOST_NAMED = 3
+"""Options are named that get this share of the measurements together, if they are no more than so many."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a number of further measurements would bring."""
+
+    more: int
+    right: float
+    """The probability that the answer is then right."""
+    mostly: tuple[str, ...]
+    """The options that would get most of them; empty if they are spread over many."""
+    shares: tuple[float, ...]
+    """Which part of them each option would get."""
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """What further measurements would bring; ``next_step`` says it in a sentence."""
+
+    used: int
+    """Measurements so far."""
+    present: float
+    """The probability that the answer is right now."""
+    target: float
+    steps: tuple[Step, ...]
+    next_step: str
+    needed: int | None
+    """How many more are needed to reach the target, about; None if no step does."""
+    policy: str
+    """What chooses the measurements."""
+    options: tuple[str, ...]
+    runs: int
+    """How many continuations were simulated."""
+    asked: tuple[int, ...] = ()
+    """The numbers of further measurements that somebody wanted to know about."""
+
+    @property
+    def shown(self) -> tuple[Step, ...]:
+        """The steps that were asked for, or else all."""
+        return tuple(step for step in self.steps if step.more in self.asked) if self.asked else self.steps
+
+    def sentences(self) -> list[str]:
+        """Returns what it says, in words."""
+        said = [f"The answer is right with {probability(self.present)} now, after {counted(self.used, 'measurement')}."]
+        said.append(self.next_step)
+        if self.runs:
+            said.append(
+                f"Simulated {self.runs:,} times from the data so far with {self.policy}, each time with means drawn from what "
+                f"the data leave open; chance alone moves these shares by up to {100 / math.sqrt(self.runs):.0f} points."
+            )
+        return said
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns one flat row for each step that is shown: what a CSV file holds."""
+        return [
+            {
+                "more": step.more,
+                "budget": self.used + step.more,
+                "right": step.right,
+                **{f"share of {name}": share for name, share in zip(self.options, step.shares, strict=True)},
+            }
+            for step in self.shown
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns everything as JSON values."""
+        return {
+            "used": self.used,
+            "present": self.present,
+            "target": self.target,
+            "needed": self.needed,
+            "next_step": self.next_step,
+            "policy": self.policy,
+            "runs": self.runs,
+            "asked": list(self.asked),
+            "sentences": self.sentences(),
+            "steps": [
+                {
+                    "more": step.more,
+                    "budget": self.used + step.more,
+                    "right": step.right,
+                    "mostly": list(step.mostly),
+                    "shares": dict(zip(self.options, step.shares, strict=True)),
+                }
+                for step in self.steps
+            ],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    __repr__ = __str__
+
+
+def continuation(
+    estimates: Estimates,
+    *,
+    counts: IntArray,
+    sums: FloatArray,
+    squares: FloatArray,
+    choice: PolicyChoice,
+    names: Sequence[str],
+    metrics: Sequence[Metric],
+    present_probability: float,
+    target: float = 0.95,
+    used: int | None = None,
+    more: Sequence[int] | None = None,
+    runs: int | None = None,
+    rng: int = 0,
+    workers: int | None = None,
+) -> Continuation:
+    """Returns what further measurements of a study would bring.
+
+    Args:
+        estimates: what is known of the options that take part.
+        counts: their measurements.
+        sums: ``(n_options, n_metrics)`` of what was measured, with signs: larger is better.
+        squares: sums of squared deviations from the means, likewise.
+        choice: the policy of the study; ``doubt`` goes on instead of one that plans rounds ahead.
+        names: of the options.
+        metrics: of the study.
+        present_probability: that the answer is right now, as the study says it.
+        target: the probability that is enough.
+        used: measurements so far, if others count than those of these options.
+        more: numbers of further measurements to look at beside the ladder; None: if the answer is sure enough, at none.
+        runs: continuations to simulate; by default as many as a second or two allows, at most 400.
+        rng: the seed; the same data say the same, whenever they are asked.
+        workers: threads.
+    """
+    here = int(counts.sum())
+    used = here if used is None else used
+    goes_on = _going_on(choice)
+    if more is None and present_probability >= target:
+        return Continuation(used, present_probability, target, (), SURE, 0, goes_on.name, tuple(names), 0)
+    steps, affordable = _ladder(here, needed_first(choice, counts), estimates.means.shape, more or ())
+    runs = affordable if runs is None else runs
+    truths = _ranked(estimates, estimates.larger_is_better(estimates.draws(runs, np.random.default_rng(rng))))
+    curve = simulate(
+        Bandit(_ranked(estimates, estimates.larger_is_better(estimates.means)), estimates.noise, name="continuation"),
+        goes_on,
+        budgets=[here + step for step in steps],
+        runs=runs,
+        rng=rng,
+        workers=workers,
+        scale=[metric.divisor(noise) for metric, noise in zip(metrics, estimates.scale().tolist(), strict=True)],
+        truths=truths,
+        known=(counts, _known_sums(estimates, counts, sums), np.where(estimates.exact, 0.0, squares)),
+        hypervolume=False,
+        by_arm=True,
+    )
+    right = np.maximum(_rising(1.0 - curve.rate), present_probability)
+    shares = (curve.pulls_by_arm - counts) / np.array(steps)[:, None]
+    found = [
+        Step(n, float(chance), _mostly(share, names), tuple(share.tolist()))
+        for n, chance, share in zip(steps, right, shares, strict=True)
+    ]
+    needed = _crossing(present_probability, found, target)
+    said = NextStep(present_probability, target, used, found, choice is goes_on)
+    sentence = said.missed(too_alike(curve, truths, estimates, names, metrics)) if needed is None else said.reached(needed)
+    return Continuation(
+        used, present_probability, target, tuple(found), sentence, needed, goes_on.name, tuple(names), runs, tuple(more or ())
+    )
+
+
+# What is simulated.
+
+
+def _going_on(choice: PolicyChoice) -> PolicyChoice:
+    """The policy with which a study goes on."""
+    return choice if choice.growable else PolicyChoice("doubt")
+
+
+def needed_first(choice: PolicyChoice, counts: IntArray) -> int:
+    """Returns how many measurements of options that have few come before all others when a study goes on."""
+    initial = getattr(_going_on(choice).new(n_arms=len(counts), n_objectives=1), "initial", 0)
+    return int(np.maximum(initial - counts, 0).sum())
+
+
+def _ladder(used: int, missing: int, shape: tuple[int, ...], more: Sequence[int]) -> tuple[list[int], int]:
+    """Numbers of further measurements, and how many continuations to simulate up to the last of them."""
+    if more and min(more) < max(missing, 1):
+        first = f"; options that were measured less often than the others get {missing} first" if missing else ""
+        raise InvalidInput(f"more={list(more)} must be numbers of further measurements, {max(missing, 1)} or more{first}.")
+    wanted = max(FURTHEST * used, FEWEST_EACH * shape[0])
+    affordable = SECONDS / _seconds(used, *shape)
+    last = max(min(wanted, affordable / FEWEST_RUNS), missing, shape[0])
+    first_step = max(missing, last / 100, 1)
+    steps = sorted({*more, *(max(two_digits(n), missing, 1) for n in np.geomspace(first_step, last, STEPS))})
+    return steps, int(np.clip(affordable / steps[-1], FEWEST_RUNS, RUNS))
+
+
+def _seconds(used: int, n_options: int, n_metrics: int) -> float:
+    """About how long one simulated measurement takes on one core; options that were measured often get several in a row."""
+    in_a_row = max(1.0, used / n_options / SINGLE)
+    return (0.2 + (0.3 + n_options / 80) / in_a_row) * (1 + n_metrics) * 1e-6
+
+
+def _ranked(estimates: Estimates, means: FloatArray) -> FloatArray:
+    """Means with ranks in place of exact values, of which only the order matters: sums of whole numbers are not rounded."""
+    ranked = means.copy()
+    for metric in np.flatnonzero(estimates.exact):
+        values = estimates.means[:, metric] * estimates.signs[metric]
+        ranked[..., metric] = np.unique(values, return_inverse=True)[1].reshape(-1)
+    return ranked
+
+
+def _known_sums(estimates: Estimates, counts: IntArray, sums: FloatArray) -> FloatArray:
+    """The sums as the simulated options have them: of opposites where metrics are 0 or 1 and small is good, of ranks if exact."""
+    if estimates.binary.all():
+        return np.where(estimates.signs > 0, sums, sums + counts[:, None])
+    ranks = _ranked(estimates, estimates.means)
+    return np.where(estimates.exact, ranks * counts[:, None], sums)
+
+
+# What follows from it.
+
+
+def _rising(rates: FloatArray) -> FloatArray:
+    """Rates that rise, those that fall averaged with their neighbours: more data do not make answers worse, but chance does."""
+    groups: list[list[float]] = []
+    for rate in rates.tolist():
+        groups.append([rate])
+        while len(groups) > 1 and np.mean(groups[-2]) > np.mean(groups[-1]):
+            last = groups.pop()
+            groups[-1] += last
+    return np.array([np.mean(group) for group in groups for _ in group])
+
+
+def _mostly(shares: FloatArray, names: Sequence[str]) -> tuple[str, ...]:
+    """The options that get most of the measurements; none if that would be too many to name."""
+    order = np.argsort(-shares, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(shares[order]), MOSTLY - 1e-9)) + 1
+    return tuple(names[i] for i in order[:enough]) if enough <= MOST_NAMED else ()
+
+
+def _crossing(present: float, steps: Sequence[Step], target: float) -> int | None:
+    """About how many more measurements reach the target, between steps by straight lines; None if none do."""
+    if present >= target:
+        return 0
+    before, chance = 0, present
+    for step in steps:
+        if step.right >= target:
+            part = (target - chance) / (step.right - chance)
+            return two_digits(before + part * (step.more - before), up=True)
+        before, chance = step.more, step.right
+    return None
+
+
+def two_digits(number: float, *, up: bool = False) -> int:
+    """Returns a number of measurements to two digits, the nearest or the next above."""
+    digits = 10 ** max(0, math.floor(math.log10(max(number, 1.0))) - 1)
+    return int((math.ceil if up else round)(number / digits) * digits)
