@@ -18,6 +18,7 @@ import typer
 
 import paretopick as pp
 from paretopick.cli import SECTIONS, app, output
+from paretopick.metrics import INTERVAL
 from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, run, stdout_of
 
@@ -244,14 +245,14 @@ def test_the_closing_hint_of_the_demo_runs():
 
 
 @pytest.mark.parametrize("width", range(20, 90))
-def test_a_table_in_parts_keeps_an_error_beside_its_metric(width):
-    header = ["option", "status", "compressed_size", "±", "total_seconds", "±", "price"]
-    columns = output._columns(header, [["zstandard level 19", "pareto", "1,234", "5.0", "0.12", "0.01", "3"]])
+def test_a_table_in_parts_keeps_an_interval_beside_its_metric(width):
+    header = ["option", "status", "compressed_size", INTERVAL, "total_seconds", INTERVAL, "price"]
+    columns = output._columns(header, [["zstandard level 19", "pareto", "1,234", "1 to 2", "0.12", "0.1 to 0.2", "3"]])
     parts = [[column.name for column in part] for part in output._parts(columns, width)]
     assert [name for part in parts for name in part[1:]] == header[1:]
     for part in parts:
         assert part[0] == "option"
-        assert part[1] != "±"
+        assert part[1] != INTERVAL
 
 
 def test_a_file_may_have_columns_named_like_ours(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 
 import paretopick as pp
 from paretopick.report import make_report, repeat, to_html, to_markdown, write_pictures
+from paretopick.studies.certainty import judge
 from paretopick.studies.definition import define
 from paretopick.studies.files import StudyFile, read_study_file
 from support.terminals import call
@@ -98,36 +99,73 @@ class Reader(HTMLParser):
             self.tables[-1][-1][-1] += data
 
 
+def table(page, *first):
+    """The table of a page whose columns begin with these."""
+    (found,) = (rows for rows in Reader(page).tables if rows[0][: len(first)] == list(first))
+    return found
+
+
 def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, report):
-    parts = ['class="answer"', 'class="sure"', "The options", "<svg", "What was measured", "<table>", "Who left when"]
+    parts = ['class="answer"', 'class="sure"', "What next?", "Which to take", "<table>", "Surely in", "The options", "<svg"]
     parts += [
-        "How sure that is",
-        "How it was measured",
+        "What was measured",
         "What went wrong",
-        "Do it again",
+        "How it was measured",
+        "How often each was measured",
+        "Appendix: how sure that is",
+        "Appendix: do it again",
         "paretopick create study.toml",
         "paretopick 0.1.0",
     ]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert report.answer.startswith("Of 6 options, ")
+    assert "draws" not in page[: page.index("Appendix")]  # statistics are not for the first page
+    assert html.escape(report.next_step) in page
+
+
+def test_which_to_take_has_the_answer_along_the_first_metric_and_what_speaks_for_each(page, report):
+    header, *rows = table(page, "option", "time <s>")
+    assert sorted(row[0] for row in rows) == sorted(report.result.pareto)
+    times = [float(row[header.index("time <s>")]) for row in rows]
+    assert times == sorted(times)
+    fastest = min(report.result.options, key=lambda row: row.means["time <s>"])
+    (said,) = (row[-1] for row in rows if row[0] == fastest.option)
+    assert "the smallest time <s>" in said
+    assert [row[0] for row in rows if "surely" in row[-1]] == [row[0] for row in rows if report.result.status[row[0]] == "pareto"]
+
+
+def test_the_answer_is_compared_with_a_baseline(study):
+    members = study.result().pareto
+    baseline = next(name for name in study.options if name not in members)
+    made = make_report(study, rehearsals=0, baseline=baseline)
+    assert sorted(name for name, _ in made.comparisons) == sorted(members)
+    estimates, names, _ = study.estimates()
+    judgement = judge(estimates)
+    for name, said in made.comparisons:
+        apart = judgement.difference(names.index(name), names.index(baseline), 0)
+        assert f"time <s> {'smaller' if apart.middle < 0 else 'larger'} by {abs(apart.middle):.2f}" in said
+    assert f"Compared with {html.escape(baseline)}" in to_html(made)
+    assert "## Compared with" in to_markdown(made)
+    with pytest.raises(pp.UnknownName, match="no option named 'nobody'"):
+        make_report(study, rehearsals=0, baseline="nobody")
 
 
 def test_numbers_of_the_report_are_those_of_the_result(page, report, study):
     result = study.result(rehearsals=20)
     assert report.result == result
     header, rows = result.cells()
-    assert Reader(page).tables[0] == [header, *rows]
+    assert table(page, "option", "status") == [header, *rows]
     said = {f"{row['option']}": row for row in json.loads(result.to_json())["options"]}
     for row in rows:
-        assert said[row[0]]["status"] == row[1]
-        assert int(row[3]) == said[row[0]]["measurements"]
+        assert said[row[0]]["status"] == row[1].partition(",")[0]
+        assert int(row[header.index("measured")]) == said[row[0]]["measurements"]
     assert f"{round(result.certainty.probability * result.certainty.draws):,} of these draws" in page
     assert f"{result.rehearsal.right} of 20" in page
 
 
 def test_everything_that_went_wrong_is_there_with_its_reason(page, study):
-    header, *rows = Reader(page).tables[1]
+    header, *rows = table(page, "what", "option")
     bad = [row for row in study.measurements() if row["status"] != "told"]
     assert len(bad) == len(rows) == 3
     for row, cells in zip(bad, rows, strict=True):
@@ -183,7 +221,7 @@ def test_a_report_can_be_written_at_any_time(kind, tmp_path):
     made = make_report(study, rehearsals=0)
     text = to_html(made)
     assert ("<svg" in text) == (kind not in ("empty", "one option"))
-    assert Reader(text).tables[0] == [made.result.cells()[0], *made.result.cells()[1]]
+    assert table(text, "option", "status") == [made.result.cells()[0], *made.result.cells()[1]]
     pictures = write_pictures(made, tmp_path / "r.md")
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures.values())
     assert html.escape(made.answer) in text

@@ -72,8 +72,8 @@ class Metric:
 
     @property
     def headings(self) -> list[str]:
-        """What people read above its columns: the mean, and if there is noise its standard error."""
-        return [self.name] if self.exact else [self.name, ERROR_SUFFIX.strip()]
+        """What people read above its columns: the mean, and if there is noise the interval of that."""
+        return [self.name] if self.exact else [self.name, INTERVAL]
 
     @property
     def error_column(self) -> str:
@@ -103,6 +103,9 @@ class Metric:
             raise InvalidInput(f"metric {self.name!r} is {number:g}, beyond {LARGEST_VALUE:g}; use a larger unit.")
         return number
 
+
+INTERVAL = "95% interval"
+"""What people read above the intervals of means."""
 
 ERROR_SUFFIX = " ±"
 """With which the columns of standard errors end."""

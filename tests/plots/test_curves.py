@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paretopick import plots
-from paretopick.plots.curves import log_ticks
+from paretopick.plots.ticks import log_ticks
 
 PLAN = ([500.0, 1000.0, 2500.0, 5000.0], [0.5, 0.2, 0.04, 0.0], [0.4, 0.15, 0.03, 0.0], [0.6, 0.25, 0.05, 0.001])
 """Budgets, rates, and their limits."""

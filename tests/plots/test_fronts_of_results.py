@@ -1,6 +1,7 @@
 """Fronts: the record is what the result says, computed another way."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,9 +75,9 @@ def test_the_record_says_what_the_result_says():
         option_result("gone", "retired", {"s": 5.0, "q": 0.9}),
         option_result("likely", "pareto", {"s": 2.0, "q": 0.8}, (0.1, 0.2), probability=0.7),
         option_result("sure", "pareto", {"s": 1.0, "q": 0.6}, (0.1, 0.2), probability=0.9),
-        option_result("new", "undecided", {"s": None, "q": None}, measurements=0),
-        option_result("open", "undecided", {"s": 4.0, "q": 0.7}, (0.1, 0.2)),
-        option_result("guessed", "undecided", {"s": 0.5, "q": 0.1}, (0.1, 0.2)),
+        option_result("new", "open", {"s": None, "q": None}, measurements=0),
+        option_result("open", "open", {"s": 4.0, "q": 0.7}, (0.1, 0.2)),
+        option_result("guessed", "open", {"s": 0.5, "q": 0.1}, (0.1, 0.2)),
     ]
     made = result(
         options, {"s": "min", "q": "max"}, pareto=("sure", "likely", "guessed"), correlation=((1, 0.5), (0.5, 1)), done=False
@@ -84,7 +85,7 @@ def test_the_record_says_what_the_result_says():
     record = plots.FrontData.of(made)
     assert record.labels == ("s (small is good)", "q (large is good)")
     assert record.names == record.tags == ("sure", "likely", "guessed", "open", "slow", "gone")
-    assert record.kinds == ("pareto", "pareto", "guess", "undecided", "dominated", "retired")
+    assert record.kinds == ("pareto", "pareto", "open in", "open out", "dominated", "retired")
     assert record.means.tolist() == [[1, 0.6], [2, 0.8], [0.5, 0.1], [4, 0.7], [9, 0.5], [5, 0.9]]
     assert record.regions[5] is None
     assert (record.regions[0] == plots.ellipse(np.array((1, 0.6)), np.array((0.1, 0.2)), 0.5)).all()
@@ -110,13 +111,12 @@ def test_metrics_can_be_chosen_and_must_be_there():
 def test_among_many_options_only_those_that_may_be_optimal_are_named():
     names, chances = ["likely", "unlikely"], (0.4, 0.001)
     metrics = {"x": "max", "y": "max"}
-    undecided = [
-        option_result(name, "undecided", {"x": 1.0, "y": 1.0}, probability=chance)
-        for name, chance in zip(names, chances, strict=True)
+    unsure = [
+        option_result(name, "open", {"x": 1.0, "y": 1.0}, probability=chance) for name, chance in zip(names, chances, strict=True)
     ]
     rest = [option_result(f"option {i}", "dominated", {"x": 0.0, "y": float(i)}) for i in range(40)]
     best = [option_result("best", "pareto", {"x": 2.0, "y": 2.0})]
-    record = plots.FrontData.of(result([*rest, *undecided, *best], metrics))
+    record = plots.FrontData.of(result([*rest, *unsure, *best], metrics))
     assert record.tags == ("best", "likely")
     assert record.notes == ("Named are the 2 options that are or may well be Pareto-optimal.",)
     crowd = plots.FrontData.of(many(50, 2, n_pareto=45))
@@ -147,12 +147,52 @@ def test_the_front_is_drawn_with_its_kinds_in_the_legend():
 
 
 def test_pairs_have_the_same_numbers_in_every_panel():
-    record = plots.PairsData.of(many(9, 4, n_pareto=3))
+    record = plots.PairsData.of(many(16, 4, n_pareto=3))
     assert sorted(record.panels) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
     assert record.panels[(2, 1)].labels == ("metric 2 (small is good)", "metric 4 (small is good)")
     assert {panel.names for panel in record.panels.values()} == {record.panels[(0, 0)].names}
     assert all(panel.tags == ("1", "2", "3") for panel in record.panels.values())
     assert record.names == ("option 1", "option 2", "option 3")
+
+
+def test_with_three_metrics_those_in_doubt_have_numbers_and_of_few_options_all():
+    metrics = {"x": "max", "y": "max", "z": "min"}
+    rows = [option_result(f"option {i}", "dominated", {"x": 0.0, "y": float(i), "z": 1.0}, probability=0.01) for i in range(20)]
+    rows[3:5] = [
+        option_result("open", "open", {"x": 1.0, "y": 1.0, "z": 1.0}, probability=0.4),
+        option_result("best", "pareto", {"x": 2.0, "y": 2.0, "z": 0.0}, probability=0.99),
+    ]
+    assert plots.PairsData.of(result(rows, metrics)).names == ("best", "open")
+    assert plots.PairsData.of(result(rows[:10], metrics)).names[:2] == ("best", "open")
+    assert len(plots.PairsData.of(result(rows[:10], metrics)).names) == 10
+
+
+def test_what_differs_widely_and_is_positive_is_drawn_on_logarithmic_axes():
+    points = np.array([(0.01, 5.0), (0.02, 4.0), (0.4, 3.0), (0.9, 2.0)])
+    rows = [
+        option_result(f"{i}", "pareto", {"s": s, "b": b}, (0.02, 0.1), interval=(s - 0.04, s + 0.04))
+        for i, (s, b) in enumerate(points)
+    ]
+    record = plots.FrontData.of(result(rows, {"s": "min", "b": "min"}))
+    assert record.logs == (True, False)
+    assert record.labels == ("s (small is good, logarithmic)", "b (small is good)")
+    assert 0 < record.limits[0][0] < 0.01
+    assert all((region[0] >= record.limits[0][0]).all() for region in record.regions)
+    figure = plots.figure_of(result(rows, {"s": "min", "b": "min"}))
+    (axes,) = figure.axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    ranked = plots.RankingData.of(result(rows, {"s": "min", "b": "min"}))
+    assert (ranked.log, ranked.label) == (True, "s (small is good, logarithmic)")
+    below = [replace(rows[0], means={"s": -0.01, "b": 5.0}), *rows[1:]]
+    assert plots.FrontData.of(result(below, {"s": "min", "b": "min"})).logs == (False, False)
+    many_metrics = dict.fromkeys("sbcde", "min")
+    wide = [replace(row, means={**row.means, "c": 1.0, "d": 1.0, "e": 1.0}) for row in rows]
+    wide = [replace(row, intervals=dict.fromkeys(many_metrics), standard_errors=dict.fromkeys(many_metrics)) for row in wide]
+    across = plots.ParallelData.of(result(wide, many_metrics))
+    assert across.directions[:2] == ("small is good, log", "small is good")
+    heights = dict(zip(across.names, across.heights[:, 0], strict=True))
+    assert heights["1"] == pytest.approx(1 - np.log(2) / np.log(90))
+    assert (across.best[0], across.worst[0]) == ("0.01", "0.9")
 
 
 def test_regions_of_few_measurements_are_as_wide_as_their_intervals():

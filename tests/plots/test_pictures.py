@@ -19,7 +19,7 @@ CLUSTER = np.random.default_rng(2).normal(scale=0.02, size=(30, 2)) + (np.arange
 def odd(n_metrics):
     """Names and metrics that are not easy to write."""
     metrics = dict(zip(["$\\alpha$", "_under", "W" * 60, "<i>", "漢字"][:n_metrics], ["min", "max"] * 3, strict=False))
-    statuses = ["pareto", "pareto", "undecided", "dominated", "retired", "pareto", "dominated"]
+    statuses = ["pareto", "pareto", "open", "dominated", "retired", "pareto", "dominated"]
     options = [
         option_result(
             name,
@@ -34,7 +34,7 @@ def odd(n_metrics):
 
 
 def unmeasured(n_metrics):
-    return many(3, n_metrics, points=np.full((3, n_metrics), np.nan), done=False, n_pareto=0, status="undecided")
+    return many(3, n_metrics, points=np.full((3, n_metrics), np.nan), done=False, n_pareto=0, status="open")
 
 
 CASES = {
@@ -44,7 +44,7 @@ CASES = {
     "two metrics, the same point": lambda: many(30, 2, points=np.ones((30, 2)), names=LONG),
     "two metrics, many options": lambda: many(200, 2),
     "two metrics, one option": lambda: many(1, 2),
-    "two metrics, all undecided": lambda: many(12, 2, n_pareto=0, status="undecided", done=False),
+    "two metrics, all open": lambda: many(12, 2, n_pareto=0, status="open", done=False),
     "three metrics, wide names": lambda: many(30, 3, names=[f"{i}{'W' * 60}" for i in range(30)], n_pareto=30),
     "five metrics": lambda: many(30, 5, names=LONG, n_pareto=30),
     "ten metrics, many options": lambda: many(100, 10, n_pareto=60),
@@ -140,8 +140,9 @@ def test_the_picture_suits_the_number_of_metrics(n_metrics, panels):
 
 def test_numbers_are_explained_in_the_free_corner():
     made = many(60, 3, n_pareto=30)
-    statuses = ["undecided"] * 10 + ["retired"] * 10 + ["dominated"] * 10
+    statuses = ["open"] * 10 + ["retired"] * 10 + ["dominated"] * 10
     others = [replace(option, status=status) for option, status in zip(made.options[30:], statuses, strict=True)]
+    others[0] = replace(others[0], in_answer=True)
     made = replace(made, options=(*made.options[:30], *others), pareto=(*made.pareto, others[0].option))
     figure = plots.figure_of(made)
     figure.draw_without_rendering()

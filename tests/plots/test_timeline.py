@@ -24,7 +24,7 @@ def test_the_record_equals_the_result(done):
     assert record.names == tuple(row.option for row in done.ranked())
     assert record.n_rounds == done.round == 5
     for name, kind, last, count in zip(record.names, record.kinds, record.last_round, record.measurements, strict=True):
-        assert kind == rows[name].status
+        assert kind == (rows[name].status if rows[name].status != "open" else "open in" if rows[name].in_answer else "open out")
         assert last == (rows[name].left_in_round or 5)
         assert count == rows[name].measurements
     assert record.left.all()
@@ -37,20 +37,20 @@ def test_after_each_round_options_are_either_in_or_out(done):
     left = [row.left_in_round or 5 for row in done.options]
     assert rounds["active"].tolist() == [6 - sum(last <= r for last in left) for r in range(6)]
     assert sum(rounds.values()).tolist() == [6] * 6
-    assert rounds["pareto"][-1] == len(done.pareto)
+    assert rounds["pareto"][-1] + rounds["open in"][-1] == len(done.pareto)
 
 
 def test_while_a_study_goes_on_some_are_still_in():
     metrics = {"x": "max"}
     options = [
-        option_result("in", "undecided", {"x": 1.0}),
+        option_result("in", "open", {"x": 1.0}),
         option_result("accepted", "pareto", {"x": 2.0}, left=1),
         option_result("rejected", "dominated", {"x": 0.0}, left=2),
         option_result("retired", "retired", {"x": None}, measurements=0, left=1),
     ]
     record = plots.TimelineData.of(result(options, metrics, done=False, pareto=("accepted", "in"), rounds=3))
     assert record.names == ("accepted", "in", "rejected", "retired")
-    assert record.kinds == ("pareto", "guess", "dominated", "retired")
+    assert record.kinds == ("pareto", "open in", "dominated", "retired")
     assert record.left.tolist() == [True, False, True, True]
     assert record.last_round.tolist() == [1, 3, 2, 1]
     assert record.after_each_round()["active"].tolist() == [4, 2, 1, 1]

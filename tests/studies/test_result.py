@@ -3,7 +3,9 @@
 import html
 import io
 import json
+import pickle
 import re
+from dataclasses import replace
 
 import calibration
 import numpy as np
@@ -12,8 +14,11 @@ from rich.console import Console
 
 import paretopick as pp
 from paretopick.estimates import estimate_tables
+from paretopick.studies.pages import how_sure
 from paretopick.studies.result import STATUSES
 from support.eventful_studies import POLICIES, eventful, new_study
+from support.example_results import option_result
+from support.example_results import result as hand_made
 from support.twin import Twin
 
 
@@ -33,27 +38,38 @@ def studied(truth, budget=120, metrics=None, policy="ege-sr", std=0.5, seed=0, *
 
 def check(result: pp.ParetoResult) -> None:
     """What holds of every result."""
-    assert {row.status for row in result.options} <= set(STATUSES)
     by_name = {row.option: row for row in result.options}
     signs = {name: 1 if goal == "max" else -1 for name, goal in result.metrics.items()}
+    assert result.pareto == tuple(row.option for row in result.options if row.in_answer)
     for row in result.options:
-        assert (row.status == "dominated") == bool(row.dominated_by)
+        assert row.status in STATUSES
+        assert result.status[row.option] == row.status
+        if row.probability is not None:
+            sides = [row.probability >= result.level, row.probability <= 1 - result.level]
+            assert row.status == ("pareto" if sides[0] else "dominated" if sides[1] else "open")
+        else:
+            assert row.status in ("open", "retired")
         for name in row.dominated_by:
+            assert not row.in_answer
             assert name in result.pareto
             other = by_name[name]
             ahead = [sign * (other.means[metric] - row.means[metric]) for metric, sign in signs.items()]
             assert min(ahead) >= 0
             assert max(ahead) > 0
+        if row.beaten_by is not None:
+            assert not row.in_answer
+            assert row.beaten_by.option in result.pareto
+            assert 0 < row.beaten_by.probability <= 1 - row.probability + 1e-9
+            assert [difference.metric for difference in row.beaten_by.by] == list(result.metrics)
         if row.status == "retired":
-            assert row.probability is None
             assert row.option not in result.pareto
-    if result.done and not any("retired" in note for note in result.notes):
-        assert all(by_name[name].status == "pareto" for name in result.pareto)
+    retired = {row.option for row in result.options if row.status == "retired"}
+    assert sorted(name for group in result.groups for name in group) == sorted(set(by_name) - retired)
     assert json.loads(result.to_json()) == result.to_dict()
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"{policy[0]} {policy[1] or ''}")
-def test_statuses_share_out_the_options_and_who_is_dominated_names_who_dominates_it(policy):
+def test_statuses_are_what_the_probabilities_say_and_who_is_beaten_names_by_whom(policy):
     for seed in range(3):
         study = new_study(policy, seed)
         check(study.result())
@@ -92,18 +108,22 @@ def test_every_form_of_a_result_shows_the_same_numbers():
     for row in rows:
         cells = dict(zip(header, row, strict=True))
         own = record[cells["option"]]
-        assert cells["status"] == own["status"] == frame.loc[cells["option"], "status"]
+        assert cells["status"].split(",")[0] == own["status"] == frame.loc[cells["option"], "status"]
+        assert frame.loc[cells["option"], ["speed_low", "speed_high"]].tolist() == own["intervals"]["speed"]
+        beaten = own["beaten_by"]
+        assert cells["beaten by"].partition(":")[0] == ("" if beaten is None else beaten["option"])
         assert float(cells["speed"]) == pytest.approx(
             own["means"]["speed"], abs=0.51 * 10 ** -len(cells["speed"].partition(".")[2])
         )
         assert frame.loc[cells["option"], "speed"] == own["means"]["speed"]
         assert frame.loc[cells["option"], "probability"] == own["probability"]
-    console = Console(width=300, file=io.StringIO())
+    console = Console(width=400, file=io.StringIO())
     console.print(result)
     text = console.file.getvalue()
     for row in rows:
         assert all(cell in text for cell in row)
     assert str(result) in text
+    assert all(html.escape(line) in result._repr_html_() for line in str(result).splitlines())
 
 
 def test_a_close_call_is_less_sure_than_a_clear_one():
@@ -198,7 +218,11 @@ def test_an_option_of_the_answer_that_another_dominates_by_now_is_named():
             study.tell(todo.number, (900, 900) if later else first[todo.option])
     result = study.result()
     assert set(result.pareto) == {"b", "c"}
-    assert "'b' was found to be Pareto-optimal, and as measured by now 'c' dominates it." in result.notes
+    assert "the rounds of ege have kept b, which by all measurements together is more likely dominated." in result.notes
+    assert (result.status["b"], result.in_answer["b"]) == ("dominated", True)
+    assert ["b", "dominated, kept in"] in [row[:2] for row in result.cells()[1]]
+    assert result.doubtful[0].option == "b"
+    assert "the doubt is mostly about b (in it, wrongly with 99.9%)" in how_sure(result)
     check(result)
 
 
@@ -220,6 +244,81 @@ def test_when_one_dominated_option_is_left_nobody_is_said_to_be_sure_of_nothing(
     result = study.result()
     assert result.pareto == ()
     assert result.certainty.probability == 0.0
+
+
+def test_what_is_sure_depends_on_the_level_and_what_is_open_says_its_side():
+    study = studied({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.8, -0.1)}, budget=30, policy="doubt", std=0.6)
+    usual, strict, lax = (study.result(level=level) for level in (0.95, 1.0, 0.501))
+    assert usual == study.result()
+    for result, level in ((usual, 0.95), (strict, 1.0), (lax, 0.501)):
+        check(result)
+        assert result.level == level
+        assert result.pareto == usual.pareto
+    assert strict.groups.open
+    assert lax.groups.open == ()
+    assert set(lax.groups.surely_in) == set(lax.pareto)
+    for row in strict.options:
+        if row.status == "open":
+            assert row.in_answer == (row.probability >= 0.5)
+            side = "leaning in" if row.in_answer else "leaning out"
+            assert re.search(rf"^Open, {side} \(\d\): .*{row.option} \(", str(strict), re.MULTILINE)
+    for level in (0.5, 1.1, "x"):
+        with pytest.raises(pp.InvalidInput, match="level="):
+            study.result(level=level)
+
+
+def test_doubt_is_named_by_how_likely_a_side_is_wrong():
+    rows = [
+        option_result(name, "open", {"m": 1.0}, probability=chance) for name, chance in (("a", 0.88), ("b", 0.45), ("c", 0.7))
+    ]
+    made = hand_made(rows, {"m": "max"}, pareto=("b", "c"))
+    assert [row.option for row in made.doubtful] == ["a", "b", "c"]
+    assert [row.doubt for row in made.doubtful] == pytest.approx([0.88, 0.55, 0.3])
+    made = replace(made, certainty=pp.Certainty(0.1, (0.0, 0.2), 100, "."))
+    assert "mostly about a (not in it, wrongly with 88%), b (in it, wrongly with 55%) and c" in how_sure(made)
+    alike = replace(made, near_equals=(("a", "c"),))  # of which one is in the answer
+    assert "mostly about b (in it, wrongly with 55%) and c" in how_sure(alike)
+    assert "Nearly equal, either will do: a and c" in str(alike)
+
+
+def test_options_that_cannot_be_told_apart_are_shown_together():
+    study = studied({"a": (9.0, 0.0), "b": (9.0, 0.0), "c": (0.0, 9.0), "d": (0.0, 0.0)}, budget=120, policy="doubt")
+    assert study.result().near_equals == (("a", "b"),)
+    assert "Nearly equal, either will do: a and b" in str(study.result())
+
+
+def test_the_next_step_is_found_when_it_is_asked_for():
+    study = studied({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.8, -0.1)}, budget=30, policy="doubt", std=0.6)
+    result = study.result()
+    assert result.to_dict()["next_step"] is None
+    assert result.probability < 0.95
+    assert "more measurement" in result.next_step
+    assert result.to_dict()["next_step"] == result.next_step == study.result().next_step
+    assert f"Next: {result.next_step}" in str(result)
+    assert result == study.result()
+    assert pickle.loads(pickle.dumps(study.result())).next_step == result.next_step
+    assert studied({"a": (9.0,), "b": (0.0,)}).result().next_step == "It is sure enough: nothing more is needed."
+    part = studied({"a": (9.0,), "b": (0.0,), "c": (0.0,)}, policy=("ege-sr-k", {"max_arms": 1})).result()
+    assert part.next_step is None  # some are enough
+
+
+def test_print_notebooks_and_terminals_show_the_notes():
+    study = studied({"a": (9.0, 0.0), "b": (0.0, 9.0), "c": (-9.0, -9.0)}, policy="doubt")
+    study.retire("c", "sold out")
+    result = study.result()
+    assert "Note: 'c' was retired: sold out" in str(result)
+    assert "&#x27;c&#x27; was retired: sold out" in result._repr_html_()
+    console = Console(width=300, file=io.StringIO())
+    console.print(result)
+    assert "Note: 'c' was retired: sold out" in console.file.getvalue()
+    assert repr(result) == str(result).splitlines()[0]
+
+
+def test_no_word_of_ours_is_left_in_what_users_read():
+    for policy in POLICIES:
+        study = eventful(new_study(policy, 1), 1)
+        said = " ".join([str(study.result()), *study.result().cells()[0], *study.status()["notes"], study.result().sentence])
+        assert not re.search(r"\b(told|undecided|arms?|pulls?|left after)\b|kept, and counted", said)
 
 
 def test_an_answer_of_so_many_says_that_there_may_be_more():
@@ -256,7 +355,9 @@ def test_a_metric_equal_for_all_options_takes_no_time():
     assert result.certainty.probability > 0.2
 
 
-@pytest.mark.parametrize("name", ["probability", "measurements", "dominated_by", "left_in_round", "x ±"])
+@pytest.mark.parametrize(
+    "name", ["probability", "measurements", "dominated_by", "left_in_round", "in_answer", "beaten_by", "x ±"]
+)
 def test_columns_of_results_are_not_names_of_metrics(name):
     with pytest.raises(pp.InvalidInput, match="is a column that tables have already"):
         pp.Study.create("s", options=["a", "b"], metrics={name: "max"}, budget=40, storage="sqlite://")

@@ -259,7 +259,7 @@ def test_a_retired_option_is_never_asked_again_and_not_in_the_answer(storage):
     result = study.result()
     assert result.pareto == ("b", "d")
     assert "'a' was retired: no longer made" in result.notes
-    assert "1 measurement more than asked for: kept, and counted if their options become due." in result.notes
+    assert "1 measurement more than the rounds have asked for is not in the means (yet)." in result.notes
     assert result.options[0].status == "retired"
     with pytest.raises(pp.InvalidInput, match="'a' was retired already: no longer made"):
         study.retire("a", "again")
@@ -267,13 +267,11 @@ def test_a_retired_option_is_never_asked_again_and_not_in_the_answer(storage):
         study.retire("e", "?")
 
 
-def test_when_enough_is_found_nothing_is_said_about_the_others_and_a_retired_one_is_replaced(storage):
+def test_when_enough_is_found_the_answer_is_that_and_a_retired_one_is_replaced(storage):
     study = finish(create(storage, policy=("ege-sr-k", {"max_arms": 1}), budget=200))
     (found,) = study.result().pareto
-    statuses = {row.option: row.status for row in study.result().options}
-    assert statuses.pop(found) == "pareto"
-    left = {row.option for row in study.result().options if row.left_in_round}
-    assert {option for option, status in statuses.items() if status == "undecided"} == set(statuses) - left
+    assert study.result().status[found] == "pareto"
+    assert [option for option, is_in in study.result().in_answer.items() if is_in] == [found]
     study.retire(found, "no longer made")
     assert not study.done
     (other,) = finish(study).result().pareto
@@ -303,7 +301,7 @@ def test_measurements_made_before_count(storage):
     numbers = study.add(before)
     assert numbers == list(range(1, 2 * per_option + 5))
     assert study.used == 2 * per_option  # two of each wait for the next round
-    assert "4 measurements more than asked for: kept, and counted if their options become due." in study.result().notes
+    assert "4 measurements more than the rounds have asked for are not in the means (yet)." in study.result().notes
     assert {todo.option for todo in study.ask(1000)} == {"c", "d"}
     asked = 2 * per_option
     for todo in study.ask(1000):
@@ -541,7 +539,7 @@ def test_results_before_the_end_say_what_is_known(storage):
     study = create(storage)
     first = study.result()
     assert (first.done, first.pareto, first.used) == (False, (), 0)
-    assert {row.status for row in first.options} == {"undecided"}
+    assert {row.status for row in first.options} == {"open"}
     assert first.options[0].means == {"quality": None, "cost": None}
     assert "Best guess so far: none yet (0 of 60 measurements used)." in str(first)
     for todo in study.ask(4):
@@ -637,7 +635,7 @@ def test_whoever_waits_gets_what_comes_up(storage):
 
 def test_an_option_that_nobody_dominates_any_more_is_named(storage):
     study = create(storage, options=["a", "b", "c"], budget=12)
-    worth = {"a": (3, 1), "b": (2, 2), "c": (1, 3)}
+    worth = {"a": (3, 1), "b": (2, 2), "c": (1, 1.5)}
     while not study.done:
         for todo in study.ask():
             study.tell(todo.number, worth[todo.option])
@@ -646,11 +644,12 @@ def test_an_option_that_nobody_dominates_any_more_is_named(storage):
     assert study.result().pareto == ()
     assert str(study.result()).startswith("Pareto-optimal: none (")
     result = study.result()
-    named = [note for note in result.notes if "dominates it" in note]
-    assert named == [
-        f"{name!r} was found to be dominated, and as measured by now no option of the answer dominates it." for name in "bc"
-    ]
-    assert [row.status for row in result.options] == ["retired", "undecided", "undecided"]
+    assert (
+        "the rounds of ege-sr have left out b and c, which by all measurements together are more likely Pareto-optimal."
+        in result.notes
+    )
+    assert [row.status for row in result.options] == ["retired", "pareto", "pareto"]
+    assert result.in_answer == {"a": False, "b": False, "c": False}
     assert [row.dominated_by for row in result.options] == [(), (), ()]
 
 

@@ -1,6 +1,7 @@
 """Results made by hand, and what is to be seen of a figure."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.text import Text
@@ -21,11 +22,13 @@ def option_result(option, status, means, errors=(), *, interval=None, probabilit
         standard_errors=dict(zip(means, errors or [None] * len(means), strict=True)),
         intervals=dict.fromkeys(means, interval),
         left_in_round=left,
+        in_answer=status == "pareto",
     )
 
 
 def result(options, metrics, *, correlation=None, done=True, pareto=None, rounds=5):
-    answer = tuple(one.option for one in options if one.status == "pareto") if pareto is None else pareto
+    answer = tuple(one.option for one in options if one.in_answer) if pareto is None else pareto
+    options = [replace(one, in_answer=one.option in answer) for one in options]
     return ParetoResult(
         study="made by hand",
         done=done,

@@ -18,11 +18,11 @@ from paretopick._files import write_whole
 from paretopick._tables import csv_text
 from paretopick._words import visible
 from paretopick.errors import InvalidInput
-from paretopick.metrics import ERROR_SUFFIX
+from paretopick.metrics import INTERVAL
 from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
 
-PROSE = ("summary", "options", "dominated by")
+PROSE = ("summary", "options", "beaten by")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
 
 NARROW_PROSE = 30
@@ -93,11 +93,11 @@ def _columns(header: Sequence[str], rows: list[list[str]]) -> list[_Column]:
 
 
 def _parts(columns: list[_Column], width: int) -> list[list[_Column]]:
-    """The columns in as many tables as it takes, the first column in each of them; an error stays with its metric."""
+    """The columns in as many tables as it takes, the first column in each of them; an interval stays with its metric."""
     first, *others = columns
     parts = [[first]]
     while others:
-        n = 2 if len(others) > 1 and others[1].name == ERROR_SUFFIX.strip() else 1
+        n = 2 if len(others) > 1 and others[1].name == INTERVAL else 1
         if len(parts[-1]) > 1 and _width([*parts[-1], *others[:n]]) > width:
             parts.append([first])
         parts[-1] += others[:n]
@@ -148,15 +148,17 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 
 def print_result(result: ParetoResult) -> None:
-    """Prints the options, the Pareto-optimal ones first, and what else one should know."""
+    """Prints the options, the Pareto-optimal ones first, the answer, what to do next, and what else one should know."""
     print_table(*result.cells())
     print()
-    for note in result.notes:
-        say(f"Note: {note}")
     say(str(result))
-    say(f"How sure: {result.certainty.how}")
     if result.rehearsal is not None:
         say(f"Rehearsed: {result.rehearsal.how}")
+
+
+def print_result_as_json(result: ParetoResult) -> None:
+    """Prints all that is known of a result, the next step included."""
+    print_json({**result.to_dict(), "next_step": result.next_step})
 
 
 def print_standing(study: Study, what: str, as_json: bool) -> None:
@@ -167,7 +169,7 @@ def print_standing(study: Study, what: str, as_json: bool) -> None:
     else:
         say(f"{what}; {state['used']} of {state['budget']} measurements count, round {state['round']}.")
         if state["done"]:
-            say(f"The study is done. {study.result()}")
+            say(f"The study is done. {study.result()!r}")
 
 
 def write_or_print(content: bytes, path: Path | None, what: str, *, force: bool) -> None:

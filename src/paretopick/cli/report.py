@@ -39,14 +39,19 @@ def command(
             show_default=False,
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="An option to compare the answer with, what is used today for instance.", show_default=False),
+    ] = None,
     force: Force = False,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
     """Write one page about a study, with pictures.
 
-    It has the answer in one sentence, how sure that is, how it was measured, what went wrong, and how to do it again. It is one
-    HTML file that needs nothing else, and can be written at any time of a study. A report that is there already is replaced.
+    It has the answer in one sentence, how sure that is, what to do next, how it was measured, what went wrong, and how to do it
+    again. It is one HTML file that needs nothing else, and can be written at any time of a study. A report that is there already
+    is replaced.
     """
     from paretopick.report import MARK, PICTURES, make_report, picture_path, to_html, to_markdown, write_pictures
 
@@ -57,7 +62,7 @@ def command(
     check_target(path, force=again)
     for picture in PICTURES if chosen == "md" else ():
         check_target(picture_path(path, picture), force=again)
-    made = make_report(study, rehearsals=rehearsals)
+    made = make_report(study, rehearsals=rehearsals, baseline=baseline)
     written = [path]
     if chosen == "html":
         write_whole(path, to_html(made).encode())
@@ -66,12 +71,13 @@ def command(
         write_whole(path, to_markdown(made, {key: file.name for key, file in pictures.items()}).encode())
         written += pictures.values()
     if as_json:
-        print_json(
-            {"study": study.name, "files": [str(file) for file in written], "answer": made.answer, "how_sure": made.how_sure}
-        )
+        said = {"answer": made.answer, "how_sure": made.how_sure, "next_step": made.next_step}
+        print_json({"study": study.name, "files": [str(file) for file in written], **said})
         return
     say(made.answer)
     say(made.how_sure)
+    if made.next_step is not None:
+        say(made.next_step)
     print(f"Wrote the report to {joined([str(file) for file in written])}")
 
 

@@ -28,7 +28,7 @@ from paretopick.cli.arguments import (
     check_file_alone,
     study_from,
 )
-from paretopick.cli.output import note, print_json, print_result
+from paretopick.cli.output import note, print_result, print_result_as_json
 from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
 from paretopick.policies import DEFAULT_POLICY
@@ -139,7 +139,7 @@ def command(
         output = ["Its last output:", *last] if last else []
         raise MeasuringFailed("\n".join([str(problem), *output, f"Go on with: {_again()}", f"Or without it: {retire}"])) from None
     if as_json:
-        print_json(result.to_dict())
+        print_result_as_json(result)
     else:
         print_result(result)
 

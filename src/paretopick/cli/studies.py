@@ -33,10 +33,20 @@ from paretopick.cli.arguments import (
     open_study,
     study_from,
 )
-from paretopick.cli.output import note, print_csv, print_json, print_result, print_standing, print_table, say
+from paretopick.cli.output import (
+    note,
+    print_csv,
+    print_json,
+    print_result,
+    print_result_as_json,
+    print_standing,
+    print_table,
+    say,
+)
 from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies import Study
+from paretopick.studies.answer import LEVEL
 from paretopick.studies.checks import check_storage
 from paretopick.studies.files import read_study_file
 from paretopick.studies.study import new_study
@@ -246,19 +256,21 @@ def status(
 
 def result(
     name: OnlyName = None,
+    level: Annotated[float, typer.Option(help="How probable an option must be in, or out, to be called sure.")] = LEVEL,
     rehearsals: Annotated[int, typer.Option(help="How often to simulate the same study as if the measured means were true.")] = 0,
     storage: Storage = None,
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Say which options are Pareto-optimal, and how sure that is.
+    """Say which options are Pareto-optimal, how sure that is, and what to do next.
 
-    While the study goes on, this is the best guess so far. The table has the means of all options.
+    While the study goes on, this is the best guess so far. The table has the means of all options, and
+    who beats whom by how much.
     """
     check_one_form(as_json, as_csv)
-    found = open_study(name, storage).result(rehearsals=rehearsals)
+    found = open_study(name, storage).result(level=level, rehearsals=rehearsals)
     if as_json:
-        print_json(found.to_dict())
+        print_result_as_json(found)
     elif as_csv:
         print_csv([row | {"dominated_by": "; ".join(row["dominated_by"])} for row in found.table])
     else:

@@ -12,13 +12,11 @@ from paretopick._arrays import FloatArray
 from paretopick.plots.labels import write_names
 from paretopick.plots.style import BLACK, legend_above
 from paretopick.plots.texts import legible, shortened
+from paretopick.plots.ticks import log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-
-STEPS = ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2.5, 5), (1, 3), (1,))
-"""Ticks of a logarithmic axis within a power of ten, from many to few."""
 
 
 @dataclass(frozen=True)
@@ -115,29 +113,6 @@ def plan(
     return axes
 
 
-def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Returns round numbers between two ends of a logarithmic axis, as many as there is room for.
-
-    >>> log_ticks(300.0, 6000.0), log_ticks(0.073, 0.13)
-    ([500.0, 1000.0, 2500.0, 5000.0], [0.08, 0.09, 0.1, 0.11, 0.12, 0.13])
-    """
-    powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    for steps in STEPS:
-        ticks = [float(f"{step}e{power}") for power in powers for step in steps if low <= float(f"{step}e{power}") <= high]
-        if len(ticks) <= most:
-            break
-    return ticks if len(ticks) > 3 else _even_ticks(low, high, most)
-
-
-def _even_ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers in even steps, for ends that are close to each other."""
-    power = int(np.floor(np.log10(high - low))) - 1
-    for step in (float(f"{size}e{power + more}") for more in range(3) for size in (1, 2, 5)):
-        if (high - low) / step <= most:
-            break
-    return [float(f"{i * step:.6g}") for i in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
-
-
 def _seen(line: Line) -> FloatArray:
     """Budgets and rates, NaN where no error was seen."""
     return np.array((line.x, np.where(line.rate > 0, line.rate, np.nan)))
@@ -174,18 +149,14 @@ def _scale(axes: Axes, lines: Sequence[Line], target: float | None, star: tuple[
 
 def _room(axis: Axis, values: Sequence[float], text: Callable[[float], str]) -> None:
     """Ends and ticks of a logarithmic axis."""
-    from matplotlib.ticker import NullLocator
-
-    axis.set_minor_locator(NullLocator())
     positive = [value for value in values if value > 0]
     if not positive:
         axis.set_ticks([])
+        axis.set_ticks([], minor=True)
         return
     low, high = min(positive), max(positive)
     room = max((high / low) ** 0.05, 1.08)
-    axis.set_view_interval(low / room, high * room, ignore=True)
-    ticks = log_ticks(low / room, high * room)
-    axis.set_ticks(ticks, labels=[text(tick) for tick in ticks])
+    log_axis(axis, (low / room, high * room), text)
 
 
 def _percent(share: float) -> str:

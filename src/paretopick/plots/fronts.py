@@ -14,9 +14,10 @@ from paretopick._arrays import FloatArray, check_choice
 from paretopick.errors import InvalidInput
 from paretopick.metrics import Metric, signs_of
 from paretopick.plots.labels import write_names
-from paretopick.plots.options import NORMAL, Limits, Options, limits
+from paretopick.plots.options import IN_ANSWER, NORMAL, Limits, Options, limits
 from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
 from paretopick.plots.texts import plain, short_names
+from paretopick.plots.ticks import is_log, log_axis
 from paretopick.studies.result import ParetoResult
 from paretopick.theory.dominance import pareto_mask
 
@@ -49,6 +50,8 @@ class FrontData:
     """Of each option the outline of the 95% region of its pair of means, ``(2, n_corners)``; None if nobody knows."""
     limits: tuple[Limits, Limits]
     """Of the axes."""
+    logs: tuple[bool, bool]
+    """Which axes are logarithmic, since the front would be squeezed into a corner else."""
     stairs: FloatArray
     """Outline of what the answer dominates, ``(2, n_corners)``, within the limits; empty with more than two metrics."""
     settled: bool
@@ -81,16 +84,18 @@ class FrontData:
         means, metrics = options.means, (result.metric(x), result.metric(y))
         regions = _regions(options, _correlation(result, x, y))
         seen = np.vstack([means, *(region.T for region in regions if region is not None)])
-        frame = (limits(means[:, 0], seen[:, 0]), limits(means[:, 1], seen[:, 1]))
-        answer = means[[kind in ("pareto", "guess") for kind in options.kinds]]
+        logs = (is_log(means[:, 0]), is_log(means[:, 1]))
+        frame = (limits(means[:, 0], seen[:, 0], log=logs[0]), limits(means[:, 1], seen[:, 1], log=logs[1]))
+        answer = means[[kind in IN_ANSWER for kind in options.kinds]]
         n_named = options.n_named(MOST_NAMES)
         return cls(
-            labels=(axis_label(metrics[0]), axis_label(metrics[1])),
+            labels=(axis_label(metrics[0], log=logs[0]), axis_label(metrics[1], log=logs[1])),
             names=options.names,
             kinds=options.kinds,
             means=means,
-            regions=regions,
+            regions=tuple(None if region is None else _above_zero(region, frame, logs) for region in regions),
             limits=frame,
+            logs=logs,
             stairs=staircase(answer, [metric.goal for metric in metrics], within=frame)
             if len(result.metrics) == 2
             else np.empty((2, 0)),
@@ -118,6 +123,9 @@ def front(axes: Axes, record: FrontData) -> Axes:
 
 def scatter(axes: Axes, record: FrontData) -> Axes:
     """Draws all of a front but its names."""
+    for set_scale, log in zip((axes.set_xscale, axes.set_yscale), record.logs, strict=True):
+        if log:
+            set_scale("log")
     if record.stairs.size:
         dash = "-" if record.settled else "--"
         axes.fill(*record.stairs, color=BLUE, alpha=0.045, linewidth=0, zorder=0.5)
@@ -131,6 +139,9 @@ def scatter(axes: Axes, record: FrontData) -> Axes:
             axes.plot(*chosen.T, **look.style, zorder=3 - 0.1 * order)
     axes.set(xlim=record.limits[0], ylim=record.limits[1])
     label_axes(axes, record.labels)
+    for axis, ends, log in zip((axes.xaxis, axes.yaxis), record.limits, record.logs, strict=True):
+        if log:
+            log_axis(axis, ends)
     return axes
 
 
@@ -229,12 +240,18 @@ def _regions(options: Options, correlation: float) -> tuple[FloatArray | None, .
     )
 
 
+def _above_zero(outline: FloatArray, frame: tuple[Limits, Limits], logs: tuple[bool, bool]) -> FloatArray:
+    """An outline of which what is below the end of a logarithmic axis, 0 for instance, is put there."""
+    low = [ends[0] if log else -np.inf for ends, log in zip(frame, logs, strict=True)]
+    return np.asarray(np.maximum(outline, np.array(low)[:, None]))
+
+
 def _patch(outline: FloatArray, kind: str) -> Polygon:
     """A region as it is drawn: strong where it matters, and a plain line where one of the metrics is exact."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 
-    colour, strong = KINDS[kind].colour, kind in ("pareto", "guess")
+    colour, strong = KINDS[kind].colour, kind in IN_ANSWER
     flat = bool((np.ptp(outline, axis=1) == 0).any())
     face, edge = to_rgba(colour, 0.14 if strong else 0.07), to_rgba(colour, 0.9 if flat else 0.6 if strong else 0.3)
     return Polygon(outline.T, closed=True, facecolor=face, edgecolor=edge, linewidth=1.2 if flat else 0.6)

@@ -16,7 +16,10 @@ from paretopick.studies.result import OptionResult, ParetoResult
 Limits = tuple[float, float]
 
 HARDLY = 0.01
-"""An undecided option with a smaller chance to be Pareto-optimal is not named if there are many."""
+"""An open option with a smaller chance to be Pareto-optimal is not named if there are many."""
+
+IN_ANSWER = ("pareto", "open in")
+"""Kinds of options that are in the answer."""
 
 MOST_BEYOND = 0.8
 """Errors may widen an axis by so much of what the means need, on each side; one wild option must not hide the others."""
@@ -43,7 +46,7 @@ class Options:
     @classmethod
     def of(cls, result: ParetoResult, metrics: Sequence[str]) -> Options:
         """Returns the options of a result in some of its metrics."""
-        kinds = {row.option: kind_of(row, result) for row in result.options}
+        kinds = {row.option: kind_of(row) for row in result.options}
         ranks = {name: rank for rank, name in enumerate(KINDS)}
         rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(row.probability or 0.0)))
         means = _table([row.means for row in rows], metrics)
@@ -70,9 +73,9 @@ class Options:
 
     @property
     def n_possible(self) -> int:
-        """How many, the first ones, are Pareto-optimal or undecided, and not as good as certainly dominated."""
+        """How many, the first ones, are Pareto-optimal or open, and not as good as certainly dominated."""
         return sum(
-            kind in ("pareto", "guess") or (kind == "undecided" and not chance < HARDLY)
+            kind in IN_ANSWER or (kind == "open out" and not chance < HARDLY)
             for kind, chance in zip(self.kinds, self.chances, strict=True)
         )
 
@@ -89,23 +92,32 @@ class Options:
         return (f"Named are {n_named} of the {self.n_possible} options that are or may well be Pareto-optimal.",)
 
 
-def kind_of(row: OptionResult, result: ParetoResult) -> str:
-    """Returns the kind of an option: its status, or that it is undecided and yet in the best guess."""
-    return "guess" if row.status == "undecided" and row.option in result.pareto else row.status
+def kind_of(row: OptionResult) -> str:
+    """Returns the kind of an option: its status, and which side an open one is on.
+
+    One that is surely on the other side of what the rounds of a policy have decided is drawn as open, too.
+    """
+    if row.status == "retired" or (row.status, row.in_answer) in (("pareto", True), ("dominated", False)):
+        return row.status
+    return "open in" if row.in_answer else "open out"
 
 
-def limits(means: FloatArray, reach: FloatArray) -> Limits:
+def limits(means: FloatArray, reach: FloatArray, *, log: bool = False) -> Limits:
     """Returns the ends of an axis: room for all means and a margin, and for errors as far as they do not dwarf the means.
 
     Args:
         means: of all options.
         reach: what should be seen besides: ends of errors.
+        log: whether the axis is logarithmic.
 
     >>> limits(np.array([0.0, 10.0]), np.array([-2.0, 500.0]))
     (-3.2, 19.2)
     """
     if not len(means):
         return (0.0, 1.0)
+    if log:
+        low, high = limits(np.log10(means), np.log10(reach[reach > 0]))
+        return (float(10.0**low), float(10.0**high))
     low, high = float(means.min()), float(means.max())
     beyond = MOST_BEYOND * (high - low)
     if high - low <= 1e-9 * max(abs(low), abs(high)):  # all alike: their errors say what is much, or else their size

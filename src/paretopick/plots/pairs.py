@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NUMBERS = 30
+ALL_NUMBERED = 15
+"""Up to so many options all have numbers; of more, those that are or may well be Pareto-optimal."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairsData:
-    """Options in every pair of metrics; those of the answer have numbers, which the names explain."""
+    """Options in every pair of metrics; those that are or may be Pareto-optimal have numbers, which the names explain."""
 
     panels: dict[tuple[int, int], FrontData]
     """By row and column of the lower triangle; the same numbers in all."""
@@ -36,14 +38,15 @@ class PairsData:
         """Returns what there is to be drawn of a result with at least three metrics."""
         metrics = list(result.metrics)
         options = Options.of(result, metrics)
-        answer = sum(kind in ("pareto", "guess") for kind in options.kinds)
-        n = min(answer, MOST_NUMBERS)
+        possible = options.n_possible
+        n = len(options.names) if len(options.names) <= ALL_NUMBERED else min(possible, MOST_NUMBERS)
         numbers = tuple(str(number) for number in range(1, n + 1))
         panels = {
             (y - 1, x): replace(FrontData.among(options.in_metrics(x, y), result, metrics[x], metrics[y]), tags=numbers)
             for x, y in itertools.combinations(range(len(metrics)), 2)
         }
-        left_out = (f"Numbers are on {n} of {answer} Pareto-optimal options, the most probable ones.",) if n < answer else ()
+        more = f"Numbers are on {n} of {possible} options that are or may well be Pareto-optimal, the most probable ones."
+        left_out = (more,) if n < possible else ()
         drawn = [region for panel in panels.values() for region in panel.regions]
         notes = (*regions_note(drawn, options), *left_out, *options.notes)
         return cls(panels, short_names(options.names[:n]), len(metrics), notes)
@@ -69,7 +72,7 @@ def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
     laid_out(axes[0])
     for (row, column), panel in record.panels.items():
         named = panel.means[: len(panel.tags)]
-        colours = [KINDS[kind].colour for kind in panel.kinds[: len(named)]]
+        colours = [KINDS[kind].colour if kind != "dominated" else "#555555" for kind in panel.kinds[: len(named)]]
         write_names(axes[row * side + column], named, panel.tags, colours, panel.means, size=7, ready=True)
     return axes
 

@@ -10,9 +10,10 @@ import numpy as np
 from paretopick._arrays import FloatArray
 from paretopick.metrics import signs_of
 from paretopick.plots.labels import spread, text_size
-from paretopick.plots.options import Options
+from paretopick.plots.options import IN_ANSWER, Options
 from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, VERMILION, Kind, counted, laid_out, legend_above, say_nothing_yet
 from paretopick.plots.texts import fitted, legible, numbers, plain, short_names, shortened
+from paretopick.plots.ticks import is_log
 from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
@@ -55,16 +56,21 @@ class ParallelData:
         metrics = tuple(result.metrics)
         options = Options.of(result, metrics)
         signs = signs_of(result.metric_records)
-        good = options.means * signs
+        logs = [is_log(column) for column in options.means.T]
+        shown = [np.log(column) if log else column for column, log in zip(options.means.T, logs, strict=True)]
+        good = np.column_stack(shown) * signs
         low, high = (good.min(axis=0), good.max(axis=0)) if len(good) else (np.zeros(len(metrics)), np.zeros(len(metrics)))
         width = high - low
         heights = np.where(width > 0, (good - low) / np.where(width > 0, width, 1.0), 0.5)
-        ends = [_ends(*pair) for pair in zip(high * signs, low * signs, strict=True)]
-        n = sum(kind in ("pareto", "guess") for kind in options.kinds)
+        ends = [_log_ends(*pair) if log else _ends(*pair) for *pair, log in zip(high * signs, low * signs, logs, strict=True)]
+        n = sum(kind in IN_ANSWER for kind in options.kinds)
         crowd = (f"{n} options of the answer are too many to be named here.",) if n > MOST_NAMES else ()
         return cls(
             metrics=tuple(shortened(legible(name), 32) for name in metrics),
-            directions=tuple(metric.direction for metric in result.metric_records),
+            directions=tuple(
+                f"{metric.direction}, log" if log else metric.direction
+                for metric, log in zip(result.metric_records, logs, strict=True)
+            ),
             names=options.names,
             kinds=options.kinds,
             heights=heights,
@@ -111,6 +117,12 @@ def _ends(best: float, worst: float) -> tuple[str, str]:
     return upper, lower
 
 
+def _log_ends(best: float, worst: float) -> tuple[str, str]:
+    """The same for a logarithmic axis, of whose ends the logarithms are given: two digits of each."""
+    upper, lower = (numbers([float(f"{np.exp(end):.2g}")])[0] for end in (best, worst))
+    return upper, lower
+
+
 def _line(record: ParallelData, i: int) -> dict[str, Any]:
     """How the line of an option is drawn: those of the answer differ from each other, if they are few enough to be named."""
     kind = KINDS[record.kinds[i]]
@@ -125,12 +137,12 @@ def _line(record: ParallelData, i: int) -> dict[str, Any]:
 
 def _thin(record: ParallelData, kind: Kind) -> dict[str, Any]:
     faint = 0.6 if len(record.names) <= 60 else 0.3
-    return {"color": kind.colour if kind is KINDS["undecided"] else GREY, "linewidth": 0.7, "alpha": faint, "zorder": 2}
+    return {"color": kind.colour if kind is KINDS["open out"] else GREY, "linewidth": 0.7, "alpha": faint, "zorder": 2}
 
 
 def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
     """How a kind is shown in the legend: black stands for the colours of the answer."""
-    if kind not in (KINDS["pareto"], KINDS["guess"]):
+    if kind not in (KINDS["pareto"], KINDS["open in"]):
         return _thin(record, kind) | {"alpha": 0.8}
     if not record.tags:
         return {"color": kind.colour}

@@ -73,8 +73,8 @@ class Kind:
 
 KINDS = {
     "pareto": Kind("Pareto-optimal", BLUE, "D", 5.0),
-    "guess": Kind("undecided, best guess", "#c27c00", "s", 4.8),
-    "undecided": Kind("undecided", "#c27c00", "s", 4.4, filled=False),
+    "open in": Kind("open, in the answer", "#c27c00", "s", 4.8),
+    "open out": Kind("open, not in it", "#c27c00", "s", 4.4, filled=False),
     "dominated": Kind("dominated", GREY, "o", 3.4),
     "retired": Kind("retired", GREY, "x", 4.2, alpha=0.55),
 }
@@ -97,13 +97,13 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float]
     return figure, list(axes.ravel())
 
 
-def axis_label(metric: Metric) -> str:
+def axis_label(metric: Metric, *, log: bool = False) -> str:
     """Returns what an axis says about its metric.
 
-    >>> axis_label(Metric("seconds", "min"))
-    'seconds (small is good)'
+    >>> axis_label(Metric("seconds", "min")), axis_label(Metric("bytes", "min"), log=True)
+    ('seconds (small is good)', 'bytes (small is good, logarithmic)')
     """
-    return f"{shortened(legible(metric.name), 48)} ({metric.direction})"
+    return f"{shortened(legible(metric.name), 48)} ({metric.direction}{', logarithmic' if log else ''})"
 
 
 def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:
@@ -152,7 +152,7 @@ def label_axes(axes: Axes, labels: tuple[str, str]) -> None:
     room = (80 * share.width * inches.width, 80 * share.height * inches.height)
     for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, room, strict=True):
         metric, bracket, goal = label.rpartition(" (")
-        shown = f"{fitted(metric, points - 80, 9)}{bracket}{goal}" if bracket else fitted(goal, points, 9)
+        shown = f"{fitted(metric, points - 5.3 * len(goal), 9)}{bracket}{goal}" if bracket else fitted(goal, points, 9)
         axis.set_label_text(shown, **plain(shown))
         axis.set_major_formatter(_number_formatter())
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, IntArray
-from paretopick.plots.curves import log_ticks
 from paretopick.plots.options import kind_of
 from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows
 from paretopick.plots.texts import short_names
+from paretopick.plots.ticks import log_axis
 from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class TimelineData:
         range_ = f"{least:,}" if least == most else f"{least:,} to {most:,}, median {median:,.0f}"
         return cls(
             names=short_names([row.option for row in rows], 32),
-            kinds=tuple(kind_of(row, result) for row in rows),
+            kinds=tuple(kind_of(row) for row in rows),
             last_round=np.array([row.left_in_round or result.round for row in rows], dtype=np.int64),
             left=np.array([result.done or row.left_in_round is not None for row in rows]),
             measurements=measurements,
@@ -131,7 +131,7 @@ def _stacks(axes: Axes, record: TimelineData) -> Axes:
     from matplotlib.patches import Patch
 
     out = record.after_each_round()
-    order = ["pareto", "guess", "undecided", "active", "retired", "dominated"]
+    order = ["pareto", "open in", "open out", "active", "retired", "dominated"]
     colours = {
         **{name: kind.colour for name, kind in KINDS.items()},
         "active": "#f3dfb5",
@@ -156,8 +156,6 @@ def _stacks(axes: Axes, record: TimelineData) -> Axes:
 
 
 def _dots(axes: Axes, record: TimelineData) -> Axes:
-    from matplotlib.ticker import NullLocator
-
     order = np.argsort(-record.measurements, kind="stable")
     places = np.empty(len(order))
     places[order] = np.arange(1, len(order) + 1)
@@ -167,10 +165,7 @@ def _dots(axes: Axes, record: TimelineData) -> Axes:
     low, high = record.measurements.min(), record.measurements.max()
     if low > 0 and high > 20 * low:
         axes.set_yscale("log")
-        ticks = log_ticks(0.8 * low, 1.25 * high)
-        axes.set(ylim=(0.8 * low, 1.25 * high))
-        axes.set_yticks(ticks, labels=[f"{tick:,.6g}" for tick in ticks])
-        axes.yaxis.set_minor_locator(NullLocator())
+        log_axis(axes.yaxis, (0.8 * low, 1.25 * high), lambda tick: f"{tick:,.6g}")
     else:
         axes.set_ylim(0, max(1.1 * high, 1))
     axes.set(xlim=(0, len(order) + 1))

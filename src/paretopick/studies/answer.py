@@ -2,57 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
-from paretopick._words import capital, counted
+from paretopick._words import capital, counted, listed
 from paretopick.errors import NotReady
-from paretopick.estimates import Estimates
-from paretopick.policies.base import Snapshot
-from paretopick.studies.certainty import Certainty, Rehearsal, rehearse, resample
+from paretopick.studies.beating import beaten
+from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
+from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition
+from paretopick.studies.differences import Beaten
 from paretopick.studies.result import OptionResult, ParetoResult
 from paretopick.studies.state import State
 from paretopick.theory.dominance import weakly_dominates
 
-NOT_ASKED = Certainty(None, None, 0, "It was not asked for.")
+LEVEL = 0.95
+"""What is at least so probable is called sure."""
 
 
-def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 0) -> ParetoResult:
+def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 0, level: float = LEVEL) -> ParetoResult:
     """Returns what a state says about the options now.
 
     Args:
         study: its name.
         state: of the study.
-        sure: whether to say how sure that is, which takes a moment.
+        sure: whether to look at all that takes a moment: who beats whom, who is nearly equal, the next step.
         rehearsals: how often to simulate the same study at the means as measured.
+        level: how probable a status must be to be called sure.
     """
     definition, now = state.definition, state.policy.snapshot()
-    front = set(state.front())
-    status = _statuses(state, now, front)
+    said = _said(state, level)
     means = state.means()
     signed = means * definition.signs
-    dominators = _dominators(signed, front, status)
-    unbeaten = [arm for arm, by in dominators.items() if not by]
-    status |= dict.fromkeys(unbeaten, "undecided")
-    chances, certainty, rehearsal, estimates = _how_sure(state, front, rehearsals) if sure else ({}, NOT_ASKED, None, None)
-    intervals = {} if estimates is None else dict(zip(state.present, estimates.intervals().tolist(), strict=True))
+    dominators = _dominators(signed, said.front, [arm for arm in state.present if arm not in said.front])
+    beaten_by = said.beaten(definition) if sure else {}
+    judgement = said.judgement
+    intervals = {} if judgement is None else dict(zip(state.present, judgement.estimates.intervals().tolist(), strict=True))
     counts = state.counts
-    errors = np.sqrt(state.variances() / np.maximum(counts, 1)[:, None])
+    errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
     errors[:, definition.is_exact] = 0.0
+    names = definition.options
     return ParetoResult(
         study=study,
         done=state.done,
-        pareto=tuple(definition.options[arm] for arm in sorted(front)),
+        pareto=tuple(names[arm] for arm in sorted(said.front)),
         options=tuple(
             OptionResult(
                 option=name,
-                status=status[arm],
-                dominated_by=tuple(definition.options[other] for other in dominators.get(arm, ())),
-                probability=chances.get(arm),
+                status=said.status(arm) if arm not in state.retired else "retired",
+                dominated_by=tuple(names[other] for other in dominators.get(arm, ())),
+                probability=said.chances.get(arm),
                 measurements=int(counts[arm]),
                 means=_by_metric(definition.goals, means[arm]),
                 standard_errors=_by_metric(definition.goals, np.where(counts[arm], errors[arm], np.nan)),
@@ -60,40 +64,138 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
                 if arm in intervals
                 else dict.fromkeys(definition.goals),
                 left_in_round=None if definition.choice.roundless else int(now.left_in[arm]) or None,
+                in_answer=arm in said.front,
+                beaten_by=beaten_by.get(arm),
             )
-            for arm, name in enumerate(definition.options)
+            for arm, name in enumerate(names)
         ),
-        certainty=certainty,
-        rehearsal=rehearsal,
+        certainty=said.certainty,
+        rehearsal=_rehearsal(state, judgement, rehearsals),
         metric_records=definition.metrics,
-        correlation=None if estimates is None else tuple(map(tuple, estimates.correlation.tolist())),
+        correlation=None if judgement is None else tuple(map(tuple, judgement.estimates.correlation.tolist())),
         policy=definition.policy,
         budget=state.budget,
         used=state.used,
         round=state.round,
-        notes=(*_notes(state), *_surprises(definition, signed, front, unbeaten)),
+        notes=(*_notes(state), *_contradictions(state, said), *_surprises(definition, signed, said)),
         is_part=definition.choice.max_arms is not None,
+        level=level,
+        near_equals=said.near_equals(definition) if sure else (),
+        look_ahead=_look_ahead(state, said) if sure else None,
     )
 
 
-def _statuses(state: State, now: Snapshot, front: set[int]) -> dict[int, str]:
-    """What the policy decided."""
-    status = dict.fromkeys(range(len(state.definition.options)), "dominated")
-    status |= dict.fromkeys(now.active, "undecided")
-    if state.done and not state.policy.stopped:  # if it stopped early, nobody knows about the others
-        status |= dict.fromkeys(now.active, "dominated")
-        status |= dict.fromkeys(front, "pareto")
-    status |= dict.fromkeys(now.accepted, "pareto")
-    status |= dict.fromkeys(now.retired, "retired")
-    return status
+@dataclass(frozen=True)
+class _Said:
+    """What the measurements say, and what the answer is; options by their numbers in the study."""
+
+    present: list[int]
+    front: set[int]
+    """The answer, or the best guess."""
+    certainty: Certainty
+    """That the answer is right."""
+    level: float
+    chances: dict[int, float] = field(default_factory=dict)
+    """Of being Pareto-optimal."""
+    judgement: Judgement | None = None
+    """None if there is too little to be judged, or nothing."""
+
+    def status(self, arm: int) -> str:
+        """Of an option that was not retired."""
+        chance = self.chances.get(arm)
+        if chance is None:
+            return "open"
+        return "pareto" if chance >= self.level else "dominated" if chance <= 1.0 - self.level else "open"
+
+    @property
+    def answer_of_the_data(self) -> set[int]:
+        """The options that are more likely Pareto-optimal than not, by all measurements."""
+        if self.judgement is None:
+            return self.front
+        return {self.present[place] for place in np.flatnonzero(self.judgement.answer)}
+
+    @property
+    def mask(self) -> BoolArray:
+        """The answer among the options that are present."""
+        return np.array([arm in self.front for arm in self.present])
+
+    def beaten(self, definition: Definition) -> dict[int, Beaten]:
+        """Who beats each option outside the answer."""
+        if self.judgement is None:
+            return {}
+        found = beaten(self.judgement, self.mask, [definition.options[arm] for arm in self.present], definition.metrics)
+        return {self.present[place]: by for place, by in found.items()}
+
+    def near_equals(self, definition: Definition) -> tuple[tuple[str, ...], ...]:
+        """Groups of options that are nearly equal and of which one at least may be Pareto-optimal."""
+        if self.judgement is None:
+            return ()
+        groups = (tuple(self.present[place] for place in group) for group in self.judgement.near_equals())
+        kept = (group for group in groups if any(self.status(arm) != "dominated" for arm in group))
+        return tuple(tuple(definition.options[arm] for arm in group) for group in kept)
 
 
-def _dominators(means: FloatArray, front: set[int], status: Mapping[int, str]) -> dict[int, list[int]]:
-    """For every dominated option those of the answer that dominate it as measured by now; maybe none."""
-    rejected, answer = [arm for arm in status if status[arm] == "dominated"], sorted(front)
+def _said(state: State, level: float) -> _Said:
+    """What all measurements say. The answer of a policy with rounds is what it decided, of the others what the data say."""
+    definition, present = state.definition, state.present
+    by_rounds = not definition.choice.roundless
+    if not present:
+        return _Said(present, set(), Certainty(None, None, 0, "No option is left."), level)
+    if len(present) == 1:
+        front = set(state.front()) if by_rounds else set(present)
+        right = float(front == set(present))
+        alone = Certainty(right, (right, right), 0, "A single option is Pareto-optimal without any measurement.")
+        return _Said(present, front, alone, level, {present[0]: 1.0})
+    try:
+        estimates = state.estimates(present)
+    except NotReady as reason:
+        return _Said(present, set(state.front()), Certainty(None, None, 0, capital(str(reason))), level)
+    judgement = judge(estimates, level=level, max_arms=definition.choice.max_arms)
+    chances = dict(zip(present, judgement.probabilities.tolist(), strict=True))
+    if not by_rounds:
+        front = {present[place] for place in np.flatnonzero(judgement.answer)}
+        return _Said(present, front, judgement.certainty, level, chances, judgement)
+    front = set(state.front())
+    certainty = judgement.certainty_of(np.array([arm in front for arm in present]))
+    return _Said(present, front, certainty, level, chances, judgement)
+
+
+def _rehearsal(state: State, judgement: Judgement | None, runs: int) -> Rehearsal | None:
+    if not runs or judgement is None:
+        return None
+    return rehearse(state.definition, judgement.estimates, state.budget, runs, scale=state.widths())
+
+
+def _look_ahead(state: State, said: _Said) -> Callable[[], str | None] | None:
+    """What finds out the next step when somebody wants to know; None where some options are enough, or too little is known."""
+    if said.judgement is None or state.definition.choice.max_arms is not None:
+        return None
+    return partial(_next_step, data_of(state), said.certainty.probability or 0.0, said.level)
+
+
+def _next_step(data: StudyData, present_probability: float, target: float) -> str:
+    from paretopick.studies.continuation import continuation  # with all that simulations need
+
+    return continuation(
+        data.estimates,
+        counts=data.counts,
+        sums=data.sums,
+        squares=data.squares,
+        choice=data.choice,
+        names=data.options,
+        metrics=data.metrics,
+        present_probability=present_probability,
+        target=target,
+        used=data.used,
+    ).next_step
+
+
+def _dominators(means: FloatArray, front: set[int], others: list[int]) -> dict[int, list[int]]:
+    """For every option outside the answer those of it that dominate it as measured by now; maybe none."""
+    answer = sorted(front)
     return {
         arm: [answer[i] for i in np.flatnonzero(beats)]
-        for arm, beats in zip(rejected, _beats(means[answer], means[rejected]).T, strict=True)
+        for arm, beats in zip(others, _beats(means[answer], means[others]).T, strict=True)
     }
 
 
@@ -102,28 +204,6 @@ def _beats(some: FloatArray, others: FloatArray) -> BoolArray:
     with np.errstate(invalid="ignore"):
         as_good, not_worse = weakly_dominates(some, others), weakly_dominates(others, some).T
     return np.asarray(as_good & ~not_worse)
-
-
-def _how_sure(
-    state: State, front: set[int], rehearsals: int
-) -> tuple[dict[int, float], Certainty, Rehearsal | None, Estimates | None]:
-    """The probability of each option, that of the answer, the rehearsal, and what they come from."""
-    definition = state.definition
-    present = state.present
-    if not present:
-        return {}, Certainty(None, None, 0, "No option is left."), None, None
-    if len(present) == 1:
-        right = float(front == set(present))
-        alone = Certainty(right, (right, right), 0, "A single option is Pareto-optimal without any measurement.")
-        return {present[0]: 1.0}, alone, None, None
-    try:
-        estimates = state.estimates(present)
-    except NotReady as reason:
-        return {}, Certainty(None, None, 0, capital(str(reason))), None, None
-    answer = np.array([arm in front for arm in present])
-    shares, certainty = resample(estimates, answer, max_arms=definition.choice.max_arms)
-    rehearsal = rehearse(definition, estimates, state.budget, rehearsals, scale=state.widths()) if rehearsals else None
-    return dict(zip(present, shares.tolist(), strict=True)), certainty, rehearsal, estimates
 
 
 def _by_metric(metrics: Iterable[str], values: Any) -> dict[str, float | None]:
@@ -140,12 +220,13 @@ def _notes(state: State) -> Iterable[str]:
     if len(state.definition.options) == 1:
         yield "a single option is Pareto-optimal without any measurement."
     elif state.done:
-        for name, count in zip(state.definition.options, state.counts, strict=True):
-            if count == 0 and state.definition.options.index(name) not in state.retired:
-                yield f"{name!r} has no measurement left; what was decided about it stands."
+        for arm in state.present:
+            if state.counts[arm] == 0:
+                stands = "" if state.definition.choice.roundless else "; what was decided about it stands"
+                yield f"{state.definition.options[arm]!r} has no measurement left{stands}."
     if state.kept:
-        plural = "measurements" if state.kept > 1 else "measurement"
-        yield f"{state.kept} {plural} more than asked for: kept, and counted if their options become due."
+        verb = "is" if state.kept == 1 else "are"
+        yield f"{counted(state.kept, 'measurement')} more than the rounds have asked for {verb} not in the means (yet)."
     if state.failed:
         yield f"{counted(state.failed, 'attempt')} to measure failed."
     noise = state.noise()
@@ -154,24 +235,33 @@ def _notes(state: State) -> Iterable[str]:
             yield f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
 
 
-def _surprises(definition: Definition, means: FloatArray, front: set[int], unbeaten: Iterable[int]) -> Iterable[str]:
-    """Where means as they are by now contradict what was decided: who dominated was retired, or means have moved since.
+def _contradictions(state: State, said: _Said) -> Iterable[str]:
+    """Where the rounds of a policy have decided otherwise than all measurements together say by now."""
+    definition, now = state.definition, state.policy.snapshot()
+    if definition.choice.roundless or said.judgement is None or definition.choice.max_arms is not None:
+        return
+    decided_in, decided_out = set(now.accepted), set(now.rejected)
+    if state.done:
+        decided_in, decided_out = said.front, set(said.present) - said.front
+    data = said.answer_of_the_data
+    for arms, did, likely in (
+        (decided_in - data, "kept", "more likely dominated"),
+        ((decided_out & set(said.present)) & data, "left out", "more likely Pareto-optimal"),
+    ):
+        if arms:
+            names, verb = listed(definition.options[arm] for arm in sorted(arms)), "is" if len(arms) == 1 else "are"
+            yield f"the rounds of {definition.policy} have {did} {names}, which by all measurements together {verb} {likely}."
 
-    Policies that decide nothing beforehand answer by chances, and not by the means alone.
-    """
-    decided = not definition.choice.extendable
-    for arm in unbeaten:
-        if not np.isnan(means[arm]).any():
-            name = definition.options[arm]
-            if decided:
-                yield f"{name!r} was found to be dominated, and as measured by now no option of the answer dominates it."
-            else:
-                yield f"{name!r} is left out: as measured no option is ahead of it in every metric, but most likely one is."
-    answer = sorted(front)
+
+def _surprises(definition: Definition, means: FloatArray, said: _Said) -> Iterable[str]:
+    """Where an answer by all that is known differs from the means alone, for policies that decide nothing beforehand."""
+    if not definition.choice.roundless or said.judgement is None:
+        return
+    names, answer = definition.options, sorted(said.front)
+    outside = [arm for arm in said.present if arm not in said.front]
+    for arm in (arm for arm, by in _dominators(means, said.front, outside).items() if not by):
+        yield f"{names[arm]!r} is left out: as measured no option is ahead of it in every metric, but most likely one is."
     for arm, beats in zip(answer, _beats(means[answer], means[answer]).T, strict=True):
         if beats.any():
-            name, other = definition.options[arm], definition.options[answer[int(np.argmax(beats))]]
-            if decided:
-                yield f"{name!r} was found to be Pareto-optimal, and as measured by now {other!r} dominates it."
-            else:
-                yield f"{name!r} stays in: {other!r} is ahead of it as measured, but not surely enough to leave it out."
+            other = names[answer[int(np.argmax(beats))]]
+            yield f"{names[arm]!r} stays in: {other!r} is ahead of it as measured, but not surely enough to leave it out."

@@ -19,7 +19,7 @@ from paretopick.policies.base import Policy
 
 RESERVED = (
     *("number", "option", "round", "status", "failed", "why", "worker", "at", "study"),
-    *("dominated_by", "probability", "measurements", "left_in_round"),
+    *("dominated_by", "probability", "measurements", "left_in_round", "in_answer", "beaten_by"),
 )
 """Columns that sheets, exports and results have of their own."""
 

@@ -1,25 +1,28 @@
-"""ParetoResult: what a study says about its options, as a record, a table, HTML, JSON and a data frame."""
+"""ParetoResult: what a study says about its options, as a record, JSON and a data frame; ``pages.py`` has what people read."""
 
 from __future__ import annotations
 
-import html
 import json
-import math
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretopick._arrays import check_choice
-from paretopick._words import listed, probability, some, unmistakable
 from paretopick.metrics import Metric, goals_of
+from paretopick.studies import pages
 from paretopick.studies.certainty import Certainty, Rehearsal
+from paretopick.studies.differences import Beaten
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-STATUSES = ("pareto", "undecided", "dominated", "retired")
+STATUSES = ("pareto", "open", "dominated", "retired")
 """Every option has one of them; tables show them in this order."""
+
+HARDLY = 0.02
+"""An option that is less likely than this to be on the wrong side is in no doubt."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,9 @@ class OptionResult:
 
     option: str
     status: str
-    """pareto, dominated, undecided, or retired"""
+    """pareto (surely Pareto-optimal), dominated (surely not), open (neither: ``in_answer`` says which way), or retired"""
     dominated_by: tuple[str, ...]
-    """Of a dominated option: those of the answer, or the best guess, that are as good in every metric and better in one."""
+    """Of an option outside the answer: those of it that are as good in every metric and better in one, as measured."""
     probability: float | None
     """Of being Pareto-optimal; None if the measurements say too little, and for retired options."""
     measurements: int
@@ -42,16 +45,36 @@ class OptionResult:
     intervals: dict[str, tuple[float, float] | None]
     """95% intervals of the means, in which options lend each other what they know about the noise; None if nobody knows it."""
     left_in_round: int | None
-    """After which it was not measured any more; None if it stayed to the end, or still is in."""
+    """After which a policy with rounds did not measure it any more; None if it stayed to the end, or still is in."""
+    in_answer: bool = False
+    """Whether it is in the answer, or the best guess."""
+    beaten_by: Beaten | None = None
+    """Of an option outside the answer: who of it most likely dominates it, and by how much."""
+
+    @property
+    def doubt(self) -> float | None:
+        """How likely it is on the wrong side: in the answer and dominated, or outside and Pareto-optimal."""
+        if self.probability is None:
+            return None
+        return 1.0 - self.probability if self.in_answer else self.probability
+
+
+class Groups(NamedTuple):
+    """The options by how sure their place is."""
+
+    surely_in: tuple[str, ...]
+    open: tuple[str, ...]
+    surely_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, repr=False)
 class ParetoResult:
     """Which options are Pareto-optimal, as far as a study can say, and how sure that is.
 
-    While a study goes on, ``pareto`` is the best guess, and empty before every option was measured; options that are still
-    measured are undecided. An option that left is dominated if an option of the answer dominates it as measured by now, and
-    undecided if none does. ``notes`` says in words what else one should know.
+    ``pareto`` is the answer, and the best guess while a study goes on; it is empty before every option was measured. What each
+    option's ``status`` and probability say follows from all measurements that count. So does the answer, except where a policy
+    with rounds has decided: then the answer is what it decided, and a note names the options of which the measurements say
+    otherwise. ``print`` shows the answer, the three groups, how sure they are, what to do next, and the notes.
     """
 
     study: str
@@ -72,6 +95,12 @@ class ParetoResult:
     notes: tuple[str, ...]
     is_part: bool = False
     """Whether the study was after some Pareto-optimal options, and not all of them."""
+    level: float = 0.95
+    """At least so probable is what is called sure."""
+    near_equals: tuple[tuple[str, ...], ...] = ()
+    """Groups of options that cannot be told apart and cannot be far apart: either will do."""
+    look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
+    """What finds out the next step."""
 
     @cached_property
     def metrics(self) -> dict[str, str]:
@@ -88,81 +117,100 @@ class ParetoResult:
         return self.metric_records[list(self.metrics).index(check_choice(name, self.metrics, "metric"))]
 
     @property
+    def probability(self) -> float | None:
+        """That the answer is right as a whole; None if the measurements say too little."""
+        return self.certainty.probability
+
+    @property
+    def status(self) -> dict[str, str]:
+        """The status of every option, by its name."""
+        return {row.option: row.status for row in self.options}
+
+    @property
+    def in_answer(self) -> dict[str, bool]:
+        """Of every option, by its name, whether it is in the answer."""
+        return {row.option: row.in_answer for row in self.options}
+
+    @property
+    def groups(self) -> Groups:
+        """The options by how sure their place is: surely in, open, surely out. Retired ones are in none."""
+        by_status = {status: tuple(row.option for row in self.ranked() if row.status == status) for status in STATUSES}
+        return Groups(by_status["pareto"], by_status["open"], by_status["dominated"])
+
+    @cached_property
+    def next_step(self) -> str | None:
+        """What to do next, in a sentence: found by simulating how the study would go on, which takes a moment. Or None."""
+        return None if self.look_ahead is None else self.look_ahead()
+
+    @property
     def sentence(self) -> str:
         """The answer in one sentence."""
-        n = len(self.options)
-        front = listed(self.pareto)
-        if not self.pareto:
-            return (
-                "It cannot be said yet which options are Pareto-optimal."
-                if not self.done
-                else "No option is left that was found to be Pareto-optimal."
-            )
-        verb = "is" if len(self.pareto) == 1 else "are"
-        more = "; others may be, too, since no more were asked for" if self.is_part else ""
-        if self.done:
-            return f"Of {n} options, {front} {verb} Pareto-optimal{more}."
-        return f"Best guess so far: of {n} options, {front} {verb} Pareto-optimal{more}."
+        return pages.sentence(self)
 
     @property
     def doubtful(self) -> tuple[OptionResult, ...]:
-        """The options that may be Pareto-optimal or not, in the answer or not, the most doubtful first."""
-        asked = [row for row in self.options if row.option in self.pareto or not self.is_part]
-        open_ = [row for row in asked if row.probability is not None and 0.02 < row.probability < 0.98]
-        return tuple(sorted(open_, key=lambda row: abs((row.probability or 0.0) - 0.5)))
+        """The options that may be on the wrong side of the answer, the likeliest first."""
+        asked = [row for row in self.options if row.in_answer or not self.is_part]
+        return tuple(sorted((row for row in asked if (row.doubt or 0.0) > HARDLY), key=lambda row: -(row.doubt or 0.0)))
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """One row per option, flat: means under the names of the metrics, their standard errors as ``... ±``."""
+        """One row per option, flat: means under the names of the metrics, with ``..._low`` and ``..._high`` their 95% intervals.
+
+        Standard errors, from an option's own measurements alone, are under ``... ±``.
+        """
         return [
             {
                 "option": found.option,
                 "status": found.status,
+                "in_answer": found.in_answer,
                 "dominated_by": list(found.dominated_by),
+                "beaten_by": None if found.beaten_by is None else str(found.beaten_by),
                 "probability": found.probability,
                 "measurements": found.measurements,
-                **{
-                    column: value
-                    for metric in self.metric_records
-                    for column, value in (
-                        (metric.name, found.means[metric.name]),
-                        (metric.error_column, found.standard_errors[metric.name]),
-                    )
-                },
+                **{column: value for metric in self.metric_records for column, value in self._columns(found, metric)},
                 "left_in_round": found.left_in_round,
             }
             for found in self.options
         ]
 
+    def _columns(self, found: OptionResult, metric: Metric) -> list[tuple[str, float | None]]:
+        """What tables have of an option in a metric; a metric that is called as the column of another keeps its name."""
+        low, high = found.intervals[metric.name] or (None, None)
+        ends = [(f"{metric.name}_low", low), (f"{metric.name}_high", high)]
+        return [
+            (metric.name, found.means[metric.name]),
+            (metric.error_column, found.standard_errors[metric.name]),
+            *((column, value) for column, value in ends if column not in self.metrics),
+        ]
+
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
-        header = ["option", "status", "P(optimal)", "measured"]
-        for metric in self.metric_records:
-            header += metric.headings
-        rows = []
-        for found in self.ranked():
-            guessed = found.status == "undecided" and found.option in self.pareto
-            status = f"{found.status}, best guess" if guessed else found.status
-            row = [found.option, status, probability(found.probability), f"{found.measurements:,}"]
-            for metric in self.metric_records:
-                row += rounded(found.means[metric.name], found.standard_errors[metric.name])[: len(metric.headings)]
-            row += [f"round {found.left_in_round}" if found.left_in_round else "", some(found.dominated_by)]
-            rows.append(row)
-        return [*header, "left after", "dominated by"], rows
+        return pages.cells(self)
 
     def ranked(self) -> list[OptionResult]:
-        """Returns the options by status; those first that are in the answer, and that were measured longest."""
-        last = self.round + 1
+        """Returns the options by status; open ones by their probability, the others by the first metric, the best first."""
+        metric = self.metric_records[0]
 
-        def place(row: OptionResult) -> tuple[int, bool, int]:
-            return STATUSES.index(row.status), row.option not in self.pareto, -(row.left_in_round or last)
+        def place(row: OptionResult) -> tuple[int, bool, float, float]:
+            likely = row.probability or 0.0 if row.status == "open" else 0.0
+            mean = row.means[metric.name]
+            return STATUSES.index(row.status), not row.in_answer, -likely, float("inf") if mean is None else -metric.sign * mean
 
         return sorted(self.options, key=place)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything as JSON values."""
-        fields = {("metrics" if key == "metric_records" else key): value for key, value in asdict(self).items()}
-        fields |= {"metrics": self.metrics, "exact": self.exact}
+        """Returns everything as JSON values; ``next_step`` is None unless somebody has asked for it before."""
+        left_out = ("metric_records", "look_ahead", "options")
+        fields: dict[str, Any] = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
+        fields = {name: _plain(value) for name, value in fields.items() if name not in left_out}
+        fields |= {
+            "options": [asdict(row) for row in self.options],
+            "metrics": self.metrics,
+            "exact": self.exact,
+            "groups": self.groups._asdict(),
+            "next_step": vars(self).get("next_step"),
+        }
         return json.loads(json.dumps(fields))  # type: ignore[no-any-return]  # tuples become lists
 
     def to_json(self, *, indent: int | None = 2) -> str:
@@ -178,68 +226,21 @@ class ParetoResult:
         return pd.DataFrame(self.table).set_index("option")
 
     def __rich__(self) -> Group:
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        header, rows = self.cells()
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in header:
-            table.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name in ("option", "status"))
-        for row in rows:
-            table.add_row(*map(Text, row))
-        return Group(table, Text(str(self)))
+        return pages.rich_page(self)
 
     def _repr_html_(self) -> str:
-        return f"{self.to_html_table()}<p>{html.escape(str(self))}</p>"
+        return pages.html_page(self)
 
     def to_html_table(self) -> str:
         """Returns the table as HTML; each row has the status of its option as its class."""
-        header, rows = self.cells()
-        places = [' class="text"' if name in TEXTS else "" for name in header]
-        head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
-        body = "".join(
-            f'<tr class="{found.status}">'
-            + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
-            + "</tr>\n"
-            for found, row in zip(self.ranked(), rows, strict=True)
-        )
-        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+        return pages.html_table(self)
 
     def __str__(self) -> str:
-        front = ", ".join(unmistakable(self.pareto)) or ("none" if self.done else "none yet")
-        state = "Pareto-optimal" if self.done else "Best guess so far"
-        text = f"{state}: {front} ({self.used} of {self.budget} measurements used)."
-        if self.certainty.probability is None:
-            return text
-        what = "It" if self.is_part else "The set"
-        return f"{text} {what} is right with probability {probability(self.certainty.probability)}."
+        return "\n".join([pages.headline(self), *pages.lines(self)])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return pages.headline(self)
 
 
-TEXTS = ("option", "status", "left after", "dominated by")
-"""Columns of ``cells`` that are not numbers."""
-
-
-def rounded(mean: float | None, error: float | None) -> tuple[str, str]:
-    """A mean and its standard error, to two digits of the error.
-
-    >>> rounded(12.3456, 0.0234), rounded(1.5, None), rounded(None, None)
-    (('12.346', '0.023'), ('1.5', ''), ('', ''))
-    """
-    if mean is None:
-        return "", ""
-    if not error:
-        return plain_number(mean), "" if error is None else "0"
-    decimals = max(0, 1 - math.floor(math.log10(error)))
-    if decimals > 12 or abs(mean) >= 1e15:
-        return f"{mean:.6g}", f"{error:.2g}"
-    return f"{mean:,.{decimals}f}", f"{error:,.{decimals}f}"
-
-
-def plain_number(value: float) -> str:
-    """A number with as many digits as people read."""
-    if value == round(value) and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:.6g}" if abs(value) < 1000 or abs(value) >= 1e15 else f"{value:,.2f}"
+def _plain(value: Any) -> Any:
+    return asdict(value) if isinstance(value, Certainty | Rehearsal) else value

@@ -19,7 +19,7 @@ from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
 from paretopick.storage.contract import pages
-from paretopick.studies.answer import result_of
+from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition, Scale, Told, Values, define, option_with_settings
 from paretopick.studies.live import LiveState
@@ -482,16 +482,18 @@ class Study:
             self._live.keep_checkpoint()
         return numbers
 
-    def result(self, *, rehearsals: int = 0) -> ParetoResult:
+    def result(self, *, level: float = LEVEL, rehearsals: int = 0) -> ParetoResult:
         """Returns which options are Pareto-optimal, as far as can be said now, and how sure that is.
 
         Args:
+            level: how probable it must be that an option is in, or out, to be called sure; above 0.5.
             rehearsals: how often to simulate the same study at the means as measured, to see how often it would be right.
         """
         check_integer(rehearsals, "rehearsals", minimum=0)
+        level = check_real(level, "level", above=0.5, maximum=1.0)
         with self._live.reading() as (state, _):
             mine = state.copy()
-        return result_of(self.name, mine, rehearsals=rehearsals)  # while others go on telling
+        return result_of(self.name, mine, rehearsals=rehearsals, level=level)  # while others go on telling
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
