@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test quick check format bench calibration fuzz soak postgresql chromium clean
+.PHONY: help run paper publish tournament test quick check format bench calibration fuzz soak kernels postgresql chromium clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -37,10 +37,10 @@ tournament: $(VENV)/installed  ## every policy on the paper's instances and on r
 # Twice as many as there are cores, since many tests wait for processes and servers.
 TESTERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "auto")')
 
-test: check postgresql chromium  ## everything that must pass: the checks, then the tests on all cores
+test: check postgresql chromium kernels  ## everything that must pass: the checks, then the tests on all cores
 	$(BIN)/pytest -n $(TESTERS) --dist worksteal
 
-quick: $(VENV)/installed-dev  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
+quick: $(VENV)/installed-dev kernels  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 # make fuzz FUZZ=10 is a look of a minute or two; the tests try each case once.
@@ -48,6 +48,10 @@ FUZZ ?= 100
 
 fuzz: $(VENV)/installed-dev  ## hostile values, files, saves and arguments, other ones each time: about ten minutes, FUZZ=100
 	PARETOPICK_FUZZ=$(FUZZ) $(BIN)/pytest tests/fuzz -n auto --dist worksteal
+
+# The tests would compile them, too, but each of their processes all of them at the same time.
+kernels: $(VENV)/installed-dev  ## compile the simulation kernels, if they are not on disk: two minutes of one core
+	@PYTHONPATH=tests $(BIN)/python tests/support/kernels.py
 
 postgresql:  ## install the server that the tests start for themselves, if it is not there
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \

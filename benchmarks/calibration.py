@@ -1,287 +1,173 @@
 """How often it is true what results say about themselves: thousands of simulated studies whose truth is known.
 
-Run with ``make calibration``, which writes ``docs/calibration.md``. Each study is drawn from a population, measured by the code
-that real studies go through, and judged; then what it said about its options and its answer is held against the truth.
+Run with ``make calibration``, which writes ``docs/calibration.md``. Options are drawn from a population and measured as a policy
+asks; their measurements are judged by the function that results come from, and what it says is held against the truth.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for every core
+
 import numpy as np
+from calibration_page import Outcome, Race, page
+from populations import FRONTS, PAPER, POPULATIONS, Drawn, draw
 
 import paretopick as pp
-from paretopick.events import Event
-from paretopick.studies.answer import result_of
-from paretopick.studies.definition import define
-from paretopick.studies.state import State, new_state
-from paretopick.theory.dominance import optimal_in_each
+from paretopick.estimates import Estimates, estimate_tables
+from paretopick.policies.doubt import likely_optimal
+from paretopick.studies.certainty import judge
+from paretopick.theory.dominance import optimal_in_each, optimal_rows
 
 PAGE = Path(__file__).parents[1] / "docs" / "calibration.md"
-REHEARSALS = 200
-POLICIES = ("ege-sr", "ege-sh", "apt", "uniform")
-PAPER = ("cov-boost", "convex-front", "unique-dominator", "two-clusters", "equal-gaps", "all-optimal", "high-dimension")
-
-Drawn = tuple[pp.Bandit, int]
-"""Options, and a budget."""
+POLICIES = ("doubt", "ege-sr", "ege-sh", "uniform")
+BUDGETS = (10, 20, 40, 80)
+"""For each option."""
+DRAWS = 1000
+REHEARSALS = 100
+SEED = 20_000
+"""Other numbers than any with which rules and priors were chosen."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a study said, and what was true."""
+class Data:
+    """Of a study, as it is judged."""
 
-    population: str
-    said: np.ndarray
-    """For each option."""
-    plain: np.ndarray
-    """What it would have said if options were not seen as a population."""
-    optimal: np.ndarray
-    whole: float
-    """Of the answer."""
-    rehearsed: float
-    right: bool
+    estimates: Estimates
+    squares: np.ndarray
+    own: np.ndarray
+    """The policy's own answer."""
 
 
-# Populations: from a generator to options and a budget, a few to eighty measurements for each option.
-
-
-def _budget(n_arms: int, rng: np.random.Generator) -> int:
-    return n_arms * int(np.exp(rng.uniform(np.log(5), np.log(80))))
-
-
-def independent(rng: np.random.Generator) -> Drawn:
-    K, D = int(rng.integers(6, 30)), int(rng.integers(2, 5))
-    return pp.Bandit(rng.normal(size=(K, D)), pp.Gaussian(std=1.0)), _budget(K, rng)
-
-
-def few(rng: np.random.Generator) -> Drawn:
-    K, D = int(rng.integers(2, 6)), int(rng.integers(1, 4))
-    return pp.Bandit(rng.normal(size=(K, D)), pp.Gaussian(std=1.0)), _budget(K, rng)
-
-
-def correlated(rng: np.random.Generator) -> Drawn:
-    K, D = int(rng.integers(6, 30)), int(rng.integers(2, 9))
-    means = rng.normal(size=(K, 1)) * 0.8 + rng.normal(size=(K, D)) * 0.3
-    return pp.Bandit(means, pp.Gaussian(cov=0.5 * np.eye(D) + 0.5)), _budget(K, rng)
-
-
-def few_in_many(rng: np.random.Generator) -> Drawn:
-    K, D = int(rng.integers(3, 6)), int(rng.integers(4, 9))
-    means = rng.normal(size=(K, 1)) * 0.8 + rng.normal(size=(K, D)) * 0.3
-    return pp.Bandit(means, pp.Gaussian(std=1.0)), _budget(K, rng)
-
-
-def skewed(rng: np.random.Generator) -> Drawn:
-    K = int(rng.integers(6, 30))
-    return pp.Bandit(np.exp(rng.normal(size=(K, 2))), pp.Gaussian(std=0.5)), _budget(K, rng)
-
-
-def conflicting(rng: np.random.Generator) -> Drawn:
-    K = int(rng.integers(6, 30))
-    shared = rng.normal(size=(K, 1))
-    means = np.hstack((shared, -shared)) + rng.normal(size=(K, 2)) * 0.4
-    return pp.Bandit(means, pp.Gaussian(std=[1.0, 0.5])), _budget(K, rng)
-
-
-def circle(rng: np.random.Generator) -> Drawn:
-    K = int(rng.integers(6, 16))
-    angles, radius = rng.uniform(0, np.pi / 2, K), 2 * rng.choice([1.0, 0.8], K)
-    return pp.Bandit(radius[:, None] * np.column_stack((np.cos(angles), np.sin(angles))), pp.Gaussian(std=1.0)), _budget(K, rng)
-
-
-def uneven(rng: np.random.Generator) -> Drawn:
-    K = int(rng.integers(6, 30))
-    stds = np.exp(rng.normal(size=(K, 2)) * 0.7)
-    return pp.Bandit(rng.normal(size=(K, 2)), pp.Gaussian(cov=stds[:, :, None] ** 2 * np.eye(2))), _budget(K, rng)
-
-
-def chances(rng: np.random.Generator) -> Drawn:
-    K, D = int(rng.integers(4, 20)), int(rng.integers(1, 4))
-    return pp.Bandit(rng.uniform(0.1, 0.95, (K, D)), pp.Bernoulli()), 3 * _budget(K, rng)
-
-
-def paper(name: str) -> Callable[[np.random.Generator], Drawn]:
-    bandit = pp.instance(name)
-
-    def draw(rng: np.random.Generator) -> Drawn:
-        assert bandit.budget is not None
-        return bandit, max(8 * bandit.n_arms, int(min(bandit.budget, 5000) * rng.choice([0.1, 0.25, 0.5, 1.0])))
-
-    return draw
-
-
-POPULATIONS: dict[str, tuple[str, Callable[[np.random.Generator], Drawn]]] = {
-    "independent": ("6 to 29 options, 2 to 4 metrics, independent normal means", independent),
-    "few": ("2 to 5 options, 1 to 3 metrics", few),
-    "correlated": ("2 to 8 metrics that go together: good options are good in all", correlated),
-    "few in many": ("3 to 5 options, 4 to 8 such metrics", few_in_many),
-    "skewed": ("most options are poor and a few far better (lognormal means)", skewed),
-    "conflicting": ("2 metrics that pull in opposite directions", conflicting),
-    "circle": ("options on two arcs, so that most are optimal and near to each other", circle),
-    "uneven": ("every option has a noise of its own, often half or twice that of others", uneven),
-    "0 or 1": ("4 to 19 options whose metrics are 0 or 1, with independent chances", chances),
-}
-
-
-def study_of(bandit: pp.Bandit, policy: str, budget: int, rng: np.random.Generator) -> State:
-    """Returns the state of a study of a bandit, all measured."""
-    state = new_state(
-        define(options=list(bandit.arm_names), metrics=dict.fromkeys(bandit.objective_names, "max"), budget=budget, policy=policy)
-    )
-    position = 0
-    while not state.policy.done:
-        arms = state.policy.ask()
-        if policy == "apt":  # whose rounds are single measurements, which would take long
-            arms = state.policy.ask(1)
-        values = bandit.sample(arms, rng).tolist()
-        state.apply(
-            [
-                Event(position + i, "told", number=position + i, arm=arm, round=state.policy.round, measured=values[i - 1])
-                for i, arm in enumerate(arms.tolist(), start=1)
-            ]
-        )
-        position += len(arms)
-    return state
+def measured(drawn: Drawn, policy: str, budgets: list[int], rng: np.random.Generator) -> Iterator[Data]:
+    """Yields the data at each budget; a policy that has to know its budget starts anew for each."""
+    bandit = drawn.bandit
+    exact = np.isin(np.arange(bandit.n_objectives), drawn.exact)
+    scale = np.where(exact, 1.0, drawn.noise)
+    batch = max(1, bandit.n_arms // 5)
+    for group in [budgets] if policy == "doubt" else [[budget] for budget in budgets]:
+        options = {"batch": batch} if policy == "doubt" else {}
+        asked = pp.policy(policy, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=group[-1], **options)
+        rows: list[list[np.ndarray]] = [[] for _ in range(bandit.n_arms)]
+        left, used = list(group), 0
+        while left:
+            arms = asked.ask()
+            values = drawn.sample(arms, rng)
+            asked.tell(arms, values / scale)
+            for arm, row in zip(arms.tolist(), values, strict=True):
+                rows[arm].append(row)
+            used += len(arms)
+            while left and (used >= left[0] or asked.done):
+                left.pop(0)
+                own = np.zeros(bandit.n_arms, dtype=bool)
+                own[asked.recommend()] = True
+                tables = [np.array(table) for table in rows]
+                squares = np.array([np.square(table - table.mean(axis=0)).sum(axis=0) for table in tables])
+                yield Data(estimate_tables(tables, exact=exact, signs=np.ones(len(exact))), squares * ~exact, own)
 
 
 def simulated(job: tuple[str, int]) -> Outcome:
     """Draws a population's study number so and so, and judges it."""
     name, number = job
-    rng = np.random.default_rng([number, *name.encode()])
-    draw = paper(name) if name in PAPER else POPULATIONS[name][1]
-    bandit, budget = draw(rng)
-    policy = POLICIES[number % len(POLICIES)]
-    if policy == "apt" and budget > 3000:
-        policy = "ege-sr"
-    state = study_of(bandit, policy, budget, rng)
-    result = result_of(name, state, rehearsals=REHEARSALS)
-    assert result.rehearsal is not None
-    assert result.certainty.probability is not None
-    said = np.array([row.probability for row in result.options])
-    estimates = state.estimates(range(bandit.n_arms))
-    plain = optimal_in_each(estimates.draws(1000, rng, population=False)).mean(axis=0)
-    answer = np.array([row.option in result.pareto for row in result.options])
-    right = bool((answer == bandit.optimal).all())
-    return Outcome(name, said, plain, bandit.optimal, result.certainty.probability, result.rehearsal.rate, right)
-
-
-def reliability(said: np.ndarray, true: np.ndarray) -> Iterator[tuple[float, int, float, float]]:
-    """For every tenth of what was said: where it begins, how many there are, the mean of what was said, how many were true."""
-    tenth = np.minimum((said * 10).astype(int), 9)
-    for which in range(10):
-        chosen = tenth == which
-        if chosen.any():
-            yield which / 10, int(chosen.sum()), float(said[chosen].mean()), float(true[chosen].mean())
-
-
-def off(said: np.ndarray, true: np.ndarray) -> float:
-    """How far what was said is from what was true, on average over the tenths (expected calibration error)."""
-    return sum(n * abs(a - b) for _, n, a, b in reliability(said, true)) / len(said)
-
-
-def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """The reliability tables side by side."""
-    done = list(outcomes)
-    pairs = {
-        "option": (np.concatenate([o.said for o in done]), np.concatenate([o.optimal for o in done])),
-        "plain": (np.concatenate([o.plain for o in done]), np.concatenate([o.optimal for o in done])),
-        "answer": (np.array([o.whole for o in done]), np.array([o.right for o in done])),
-        "rehearsal": (np.array([o.rehearsed for o in done]), np.array([o.right for o in done])),
+    rng = np.random.default_rng([SEED, number, *name.encode()])
+    drawn = draw(name, rng)
+    bandit, policy = drawn.bandit, POLICIES[number % len(POLICIES)]
+    if name in PAPER:
+        assert bandit.budget is not None
+        budget = max(8 * bandit.n_arms, int(min(bandit.budget, 5000) * rng.choice([0.1, 0.25, 0.5, 1.0])))
+    else:
+        budget = drawn.easier * bandit.n_arms * int(np.exp(rng.uniform(np.log(5), np.log(80))))
+    data = next(measured(drawn, policy, [budget], rng))
+    estimates = data.estimates
+    judged = judge(estimates, n_draws=DRAWS)
+    normal = optimal_in_each(estimates.draws(DRAWS, rng, front=False)).mean(axis=0)
+    plain = optimal_in_each(estimates.draws(DRAWS, rng, population=False)).mean(axis=0)
+    rehearsed = None
+    if number % (2 * len(POLICIES)) < len(POLICIES) and not drawn.exact and budget <= 3000:
+        curve = pp.simulate(estimates.bandit(), policy, budgets=budget, runs=REHEARSALS, rng=0, workers=1, hypervolume=False)
+        rehearsed = 1.0 - float(curve.errors[0]) / REHEARSALS
+    sets, often = np.unique(judged.optimal, axis=0, return_counts=True)
+    answers = {
+        "judged": judged.answer,
+        "empirical front": optimal_rows(estimates.means),
+        "rule of `doubt`": likely_optimal(estimates.counts, estimates.means * estimates.counts[:, None], data.squares),
+        "most frequent set": sets[np.argmax(often)],
+        "policy's own": data.own,
     }
-    cells = {name: {start: rest for start, *rest in reliability(*pair)} for name, pair in pairs.items()}
-    lines = [
-        "| said | options | said | optimal | plain | said | optimal | answers | said | right | rehearsals | said | right |",
-        "|---" + "|---:" * 12 + "|",
-    ]
-    for start in np.arange(10) / 10:
-        row = [f"{start:.0%} to {start + 0.1:.0%}"]
-        for name in pairs:
-            found = cells[name].get(start)
-            row += ["", "", ""] if found is None else [f"{found[0]:,}", f"{found[1]:.0%}", f"{found[2]:.0%}"]
-        lines.append("| " + " | ".join(row) + " |")
-    return lines
-
-
-def summary(outcomes: list[Outcome], names: Iterable[str], describe: Callable[[str], str]) -> list[str]:
-    """A line for each population: how far off, and said and true on average."""
-    lines = [
-        "| population | studies | options: off | plain: off | answers: said | right | off | rehearsals: said | off |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for name in names:
-        own = [outcome for outcome in outcomes if outcome.population == name]
-        right = np.array([o.right for o in own])
-        whole, rehearsed = np.array([o.whole for o in own]), np.array([o.rehearsed for o in own])
-        true = np.concatenate([o.optimal for o in own])
-        options, plain = off(np.concatenate([o.said for o in own]), true), off(np.concatenate([o.plain for o in own]), true)
-        lines.append(
-            f"| {describe(name)} | {len(own):,} | {options:.3f} | {plain:.3f} | {whole.mean():.0%} | {right.mean():.0%} "
-            f"| {off(whole, right):.3f} | {rehearsed.mean():.0%} | {off(rehearsed, right):.3f} |"
-        )
-    return lines
-
-
-def page(outcomes: list[Outcome]) -> str:
-    """The page with all tables."""
-    drawn = [outcome for outcome in outcomes if outcome.population in POPULATIONS]
-    fixed = [outcome for outcome in outcomes if outcome.population in PAPER]
-    return "\n".join(
-        [
-            "# Calibration: how often it is true what a result says",
-            "",
-            "Written by `make calibration`. [certainty.md](certainty.md) says what the numbers mean and how they are used.",
-            "",
-            f"{len(outcomes):,} simulated studies with ege-sr, ege-sh, apt and uniform allocation, each judged by the code that",
-            "real studies go through. *Options* are all options of all studies: what was said to be their probability of being",
-            "Pareto-optimal, and how many were. *Plain* is the same without seeing options as a population. *Answers* are the",
-            "studies: the probability said to be right, and how many were.",
-            f"*Rehearsals* are the share of {REHEARSALS} simulations of the same study at the means as measured that were right.",
-            "*Off* is the mean distance between said and true over the ten rows of such a table.",
-            "",
-            f"## {len(drawn):,} studies of options drawn from populations",
-            "",
-            *table(drawn),
-            "",
-            *summary(drawn, POPULATIONS, lambda name: f"*{name}*: {POPULATIONS[name][0]}"),
-            "",
-            f"## {len(fixed):,} studies of the paper's instances, with a tenth to all of their budgets, at most 5,000",
-            "",
-            "These are the same options again and again, made to be hard. On a single instance nothing can be calibrated: an",
-            "option that looks like an even chance is then always optimal or never. Over all of them:",
-            "",
-            *table(fixed),
-            "",
-            *summary(fixed, PAPER, str),
-            "",
-        ]
+    p = judged.probabilities
+    return Outcome(
+        population=name,
+        said=p,
+        normal=normal,
+        plain=plain,
+        optimal=bandit.optimal,
+        whole=judged.certainty.probability or 0.0,
+        right=_equal(judged.answer, bandit.optimal),
+        rehearsed=rehearsed,
+        own_right=_equal(data.own, bandit.optimal),
+        rules={
+            rule: (_equal(answer, bandit.optimal), int(((answer & (p <= 0.4)) | (~answer & (p >= 0.6))).sum()))
+            for rule, answer in answers.items()
+        },
+        front=estimates.front_probability,
     )
+
+
+def raced(job: tuple[str, int]) -> Race:
+    """Lets policies measure the same options, with all budgets."""
+    name, number = job
+    rng = np.random.default_rng([SEED, 1, number, *name.encode()])
+    drawn = draw(name, rng)
+    optimal = drawn.bandit.optimal
+    budgets = [drawn.easier * drawn.bandit.n_arms * each for each in BUDGETS]
+    right: dict[str, list[bool]] = {}
+    for policy in ("doubt", "ege-sr", "uniform") if name == "tenfold" else ("doubt", "ege-sr"):
+        for data in measured(drawn, policy, budgets, rng):
+            if policy == "doubt" or name == "tenfold":
+                right.setdefault(policy, []).append(_equal(judge(data.estimates, n_draws=DRAWS).answer, optimal))
+            right.setdefault(f"{policy}, its own answer", []).append(_equal(data.own, optimal))
+    return Race(name, right)
+
+
+def _equal(answer: np.ndarray, optimal: np.ndarray) -> bool:
+    return bool((answer == optimal).all())
+
+
+def worked(job: tuple[str, str, int]) -> Outcome | Race:
+    """One piece of work."""
+    kind, *rest = job
+    return (raced if kind == "race" else simulated)((rest[0], rest[1]))
 
 
 def main() -> None:
     """Simulates all studies on all cores and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=400, help="of each population, and a quarter as many of each instance")
+    parser.add_argument("--studies", type=int, default=400, help="of each population; a quarter as many of instances and races")
     parser.add_argument("--out", type=Path, default=PAGE)
     chosen = parser.parse_args()
-    jobs = [(name, number) for number in range(chosen.studies) for name in POPULATIONS]
-    jobs += [(name, number) for number in range(chosen.studies // 4) for name in PAPER]
+    n = chosen.studies
+    jobs = [("study", name, number) for number in range(n) for name in POPULATIONS | FRONTS]
+    jobs += [("race", name, number) for number in range(n // 4) for name in (*POPULATIONS, "tenfold")]
+    jobs += [("study", name, number) for number in range(n // 4) for name in PAPER]
     started = time.monotonic()
-    outcomes = []
+    done: list[Outcome | Race] = []
     with multiprocessing.Pool() as pool:
-        for outcome in pool.imap_unordered(simulated, jobs, chunksize=4):
-            outcomes.append(outcome)
-            if len(outcomes) % 50 == 0:
-                print(
-                    f"\r{len(outcomes):,} of {len(jobs):,} studies, {time.monotonic() - started:.0f} s", end="", file=sys.stderr
-                )
+        for outcome in pool.imap_unordered(worked, jobs, chunksize=4):
+            done.append(outcome)
+            if len(done) % 50 == 0:
+                print(f"\r{len(done):,} of {len(jobs):,} done, {time.monotonic() - started:.0f} s", end="", file=sys.stderr)
     print(file=sys.stderr)
-    text = page(outcomes)
+    outcomes = [outcome for outcome in done if isinstance(outcome, Outcome)]
+    races = [race for race in done if isinstance(race, Race)]
+    text = page(outcomes, races, BUDGETS, REHEARSALS)
     chosen.out.write_text(text)
     print(text)
 

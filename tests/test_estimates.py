@@ -9,8 +9,7 @@ from paretopick.errors import NotReady
 from paretopick.estimates import estimate_tables
 from paretopick.estimates.populations import shrunken
 from paretopick.estimates.records import POPULATION
-from paretopick.studies import certainty
-from paretopick.studies.certainty import _wilson, resample
+from paretopick.studies.certainty import _wilson, judge
 from paretopick.theory.dominance import optimal_rows
 from support.literal_draws import literal_resample
 
@@ -160,8 +159,7 @@ def mixed_tables(rng, n_options, kinds):
 
 @pytest.mark.parametrize("kinds", ["n", "b", "nn", "bx", "xxn", "nbxb", "bbbbb", "nnnnn"])
 @pytest.mark.parametrize("n_options", [2, 5, pytest.param(70, marks=pytest.mark.slow)])
-def test_probabilities_are_exactly_the_literal_ones(kinds, n_options, monkeypatch):
-    monkeypatch.setattr(certainty, "DRAWS", 400)
+def test_probabilities_are_exactly_the_literal_ones(kinds, n_options):
     rng = np.random.default_rng(n_options)
     tables = mixed_tables(rng, n_options, kinds)
     tables[-1] = tables[0]  # a twin
@@ -170,9 +168,10 @@ def test_probabilities_are_exactly_the_literal_ones(kinds, n_options, monkeypatc
     answer = optimal_rows(found.means * signs)
     draws, shares, right = literal_resample(found, answer, 400)
     assert found.draws(400, np.random.default_rng(0)) == pytest.approx(draws, rel=1e-9, abs=1e-12)
-    found_shares, said = resample(found, answer)
+    judged = judge(found, n_draws=400)
+    said = judged.certainty_of(answer)
     assert (said.draws, said.probability) == (400, right)
-    assert found_shares.tolist() == shares.tolist()
+    assert judged.probabilities.tolist() == shares.tolist()
 
 
 @pytest.mark.parametrize("of", [1, 7, 400])
@@ -188,7 +187,8 @@ def test_probability_of_the_better_of_two_is_the_normal_one(distance):
     tables = [table - table.mean() for table in normal_tables(rng, [[0.0], [0.0]], [400, 400])]
     tables[0] = tables[0] / tables[0].std(ddof=1) + distance * np.sqrt(2 / 400)
     tables[1] = tables[1] / tables[1].std(ddof=1)
-    shares, said = resample(estimates_of(tables), np.array([True, False]))
+    judged = judge(estimates_of(tables))
+    shares, said = judged.probabilities, judged.certainty_of(np.array([True, False]))
     expected = stats.norm.cdf(distance)
     assert shares[0] == pytest.approx(expected, abs=0.025)
     assert said.probability == shares[0] == 1 - shares[1]
@@ -199,18 +199,18 @@ def test_an_answer_of_so_many_options_is_right_if_all_of_them_are_optimal():
     rng = np.random.default_rng(9)
     found = estimates_of(normal_tables(rng, [[9.0, 0.0], [0.0, 9.0], [-9.0, -9.0]], [50] * 3))
     answer = np.array([True, False, False])
-    assert resample(found, answer)[1].probability == 0.0
-    assert resample(found, answer, max_arms=1)[1].probability == 1.0
-    assert resample(found, np.array([False, False, True]), max_arms=1)[1].probability == 0.0
+    assert judge(found).certainty_of(answer).probability == 0.0
+    assert judge(found, max_arms=1).certainty_of(answer).probability == 1.0
+    assert judge(found, max_arms=1).certainty_of(np.array([False, False, True])).probability == 0.0
 
 
 def test_the_same_data_say_the_same():
     rng = np.random.default_rng(10)
     found = estimates_of(normal_tables(rng, rng.normal(size=(8, 2)), [5] * 8))
-    answer = optimal_rows(found.means)
-    first, second = resample(found, answer), resample(found, answer)
-    assert (first[0] == second[0]).all()
-    assert first[1] == second[1]
+    first, second = judge(found), judge(found)
+    assert (first.draws == second.draws).all()
+    assert (first.answer == second.answer).all()
+    assert first.certainty == second.certainty
 
 
 def test_an_outlier_and_a_metric_without_noise_change_nothing_about_the_others():
@@ -218,7 +218,9 @@ def test_an_outlier_and_a_metric_without_noise_change_nothing_about_the_others()
     near = [1 + 0.2 * i for i in range(5)]
     tables = [value * (1 + 0.001 * rng.normal(size=(8, 1))) for value in (*near, 1e6)]
     found = estimates_of(tables, signs=np.array([-1.0]))
-    assert resample(found, np.array([True] + [False] * 5))[1].probability > 0.99
+    judged = judge(found)
+    assert judged.answer.tolist() == [True] + [False] * 5
+    assert judged.certainty.probability > 0.99
     sizes = np.repeat([0.0, 1e6, 2e6], [2, 2, 3])
     both = [np.column_stack((i + 0.1 * rng.normal(size=9), np.full(9, size))) for i, size in enumerate(sizes)]
     draws = estimates_of(both).draws(200, rng)

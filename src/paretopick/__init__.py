@@ -23,7 +23,7 @@ from paretopick.errors import (
 )
 from paretopick.instances import INSTANCES, instance, read_instance
 from paretopick.metrics import Metric
-from paretopick.planning import Pilot, Plan, plan
+from paretopick.planning import Continuation, Pilot, Plan, plan
 from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
 from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
@@ -56,6 +56,7 @@ __all__ = [
     "Bernoulli",
     "BudgetTooSmall",
     "Certainty",
+    "Continuation",
     "ErrorCurve",
     "FileNotWritten",
     "Gaussian",

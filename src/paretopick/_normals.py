@@ -92,7 +92,7 @@ def sign_of(difference: Any, variance: Any) -> tuple[Any, Any, Any, Any]:
     ``u = difference / sqrt(variance)``, and a step where there is no variance: then a difference of 0 counts as positive.
 
     Returns:
-        ``Phi(u)``, ``Phi(-u)``, ``(|u| + 1) phi(u) / Phi(u)`` up to a constant factor, and one over the variance, 0 for none.
+        ``Phi(u)``, ``Phi(-u)``, ``phi(u) / Phi(u)`` up to a constant factor, and one over the variance, 0 for none.
     """
     varies = variance > SMALLEST
     precision = np.where(varies, 1.0, 0.0) / np.where(varies, variance, 1.0)
@@ -106,7 +106,7 @@ def sign_of(difference: Any, variance: Any) -> tuple[Any, Any, Any, Any]:
     tail = density * above / below
     rest = 1.0 - tail
     likely = np.where(positive, rest, tail)
-    return likely, np.where(positive, tail, rest), (a + 1.0) * density / likely, precision
+    return likely, np.where(positive, tail, rest), density / likely, precision
 
 
 def clipped(odds: Any) -> Any:

@@ -149,7 +149,7 @@ def test_the_page_advises_with_numbers_and_shows_losses():
 
 @pytest.mark.slow
 def test_a_policy_whose_runs_take_long_makes_fewer_and_the_page_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "LONGEST_RANDOM_RUN", 2e4)
+    monkeypatch.setattr(module, "LONGEST_RUN", 2e4)
     tournament(["tuning"], out=tmp_path, runs=16, policies=["apt"])
     runs = {(row["problem"], row["policy"]): int(row["runs"]) for row in rows(tmp_path)}
     fewer = [n for (_, policy), n in runs.items() if policy == "apt" and n < 16]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paretopick.simulation.kernels import SOURCES, fronts
-from paretopick.simulation.kernels.vectors import kernel
+from paretopick.simulation.kernels.compiling import kernel
 from paretopick.theory.gaps import optimal_and_gaps
 from support.inputs import random_points
 

@@ -17,11 +17,12 @@ from numba.core.dispatcher import Dispatcher
 import paretopick as pp
 from paretopick.simulation import kernels
 from paretopick.simulation.compiled import say_if_compiling
+from support.kernels import RUNS, compile_for
 
 PROBE = """
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.draws.counters import run_key
-from paretopick.simulation.kernels.vectors import kernel
+from paretopick.simulation.kernels.compiling import kernel
 
 @kernel
 def first_key(seed, run, sources=SOURCES):
@@ -98,16 +99,22 @@ def test_a_kernel_that_was_kept_is_read_by_another_process_which_says_nothing():
     assert run(SIMULATE, **os.environ) == ([str(curve.tallies.tolist())], "")
 
 
-def test_every_kernel_notices_when_a_source_changes():
+def every_kernel() -> set[Dispatcher]:
     modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(kernels.__path__, kernels.__name__ + ".")]
-    found = {
-        each
-        for module in modules
-        for each in vars(module).values()
-        if isinstance(each, Dispatcher) and each.targetoptions.get("nogil")
-    }
-    assert len(found) >= 7
-    for each in found:
+    everything = (each for module in modules for each in vars(module).values())
+    return {each for each in everything if isinstance(each, Dispatcher) and each.targetoptions.get("nogil")}
+
+
+@pytest.mark.slow
+def test_all_kernels_are_compiled_before_the_tests_start():
+    for policy, n_arms in RUNS:
+        compile_for(policy, n_arms)
+    assert {each.__name__ for each in every_kernel() if not each.signatures} == set()
+
+
+def test_every_kernel_notices_when_a_source_changes():
+    assert len(every_kernel()) >= 7
+    for each in every_kernel():
         assert inspect.signature(each.py_func).parameters["sources"].default == kernels.SOURCES, each
 
 

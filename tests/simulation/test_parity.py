@@ -16,13 +16,13 @@ from paretopick.simulation.compiled import (
     seed_key,
 )
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import kernel
 from paretopick.simulation.kernels.draws import binomials
 from paretopick.simulation.kernels.draws.counters import Runs
 from paretopick.simulation.kernels.ege import decisions, eight_fronts, eight_runs
 from paretopick.simulation.kernels.ege import kernel as ege
 from paretopick.simulation.kernels.outcomes import Outcome
 from paretopick.simulation.kernels.stepwise import doubt
-from paretopick.simulation.kernels.vectors import kernel
 from paretopick.simulation.known import check_known
 from paretopick.simulation.scores import unpacked
 from paretopick.simulation.tasks import Task

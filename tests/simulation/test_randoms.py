@@ -9,10 +9,12 @@ from scipy import stats
 import paretopick as pp
 from paretopick.simulation import make_task
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import kernel
 from paretopick.simulation.kernels.draws import binomials
 from paretopick.simulation.kernels.draws import counters as random_words
 from paretopick.simulation.kernels.draws import normals as random_normals
-from paretopick.simulation.kernels.vectors import kernel, lane_numbers, spread, store
+from paretopick.simulation.kernels.vector_memory import store
+from paretopick.simulation.kernels.vectors import lane_numbers, spread
 from support.same_draws import Draws
 
 MASK = 2**64 - 1

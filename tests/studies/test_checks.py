@@ -24,7 +24,12 @@ DATA = Path(__file__).parents[1] / "data" / "release-0.1"
 def eventful_study(url: str, name: str) -> pp.Study:
     """Every kind of event: 13 of them. 8 and 9 are out with w, and the next number is 13."""
     study = pp.Study.create(
-        name, options=["a", "b", "c"], metrics={"quality": "max", "cost": "min"}, budget=60, storage=open_storage(url)
+        name,
+        options=["a", "b", "c"],
+        metrics={"quality": "max", "cost": "min"},
+        budget=60,
+        policy="ege-sr",
+        storage=open_storage(url),
     )
     for todo in study.ask(10, worker="w")[:6]:
         study.tell(todo.number, (todo.number, 2.5 * todo.number))

@@ -47,7 +47,7 @@ def test_a_definition_of_the_release_before_is_equal_and_stays_as_it_was(stored,
 
 
 def test_rounds_spend_all_of_the_budget_unless_told_otherwise():
-    assert define(**GOOD).policy_options == {"spend": "all"}
+    assert define(**GOOD, policy="ege-sr").policy_options == {"spend": "all"}
     assert define(**GOOD, policy=("ege-sr", {"spend": "printed"})).policy_options == {"spend": "printed"}
     assert define(**GOOD, policy="apt").policy_options == {}
 
@@ -92,7 +92,7 @@ def test_options_are_names_numbers_mappings_or_rows(options, names, settings):
         ({"metrics": ["time"]}, "must say which metrics have which goals"),
         ({"metrics": {"time": "least"}}, "'time' has the goal 'least'"),
         ({"metrics": {"why": "min"}}, "'why' is a column that tables have already"),
-        ({"budget": 2}, "^ege-sr needs 3 measurements or more for 3 options; raise budget=2 to at least 3.$"),
+        ({"budget": 2, "policy": "ege-sr"}, "^ege-sr needs 3 measurements or more for 3 options; raise budget=2 to at least 3.$"),
         ({"metrics": [Metric("time", "min", width=2.0)], "scale": "raw"}, "some have a width"),
         ({"budget": 2.5}, "not an int"),
         ({"budget": None}, "budget=None"),
@@ -125,15 +125,22 @@ def test_values_come_by_name_or_in_order():
     assert definition.values({"time": np.array(1.5), "quality": np.array([[2]])}) == [1.5, 2.0]
 
 
+def test_a_metric_may_be_missing_and_there_may_be_more():
+    told = define(**GOOD).told({"quality": 2, "time": None, "plate": np.int64(3), "who": "", "day": None})
+    assert told == ([None, 2.0], {"plate": 3}, None, None)
+
+
 @pytest.mark.parametrize(
     "values, message",
     [
         ({"time": 1}, "no value for metric 'quality'"),
-        ({"time": 1, "quality": 2, "cost": 3}, "no metric named 'cost'"),
+        ({"time": 1, "quality": 2, "cost": [3]}, "'cost' is \\[3\\]; beside the metrics"),
+        ({"time": 1, "quality": 2, "option": 3}, "'option' is a column that tables have already"),
+        ({"time": 1, "quality": 2} | dict.fromkeys(map(str, range(101)), 1), "101 values beside the metrics; at most 100"),
         ({"time": 1, "quality": float("nan")}, "metric 'quality' is nan; a measurement that failed has no values"),
         ({"time": float("-inf"), "quality": 1}, "metric 'time' is -inf"),
         ({"time": "1", "quality": 1}, "metric 'time' is '1', which is not a number"),
-        ({"time": None, "quality": 1}, "metric 'time' is None"),
+        ({"time": None, "quality": None}, "no value at all; report it as failed"),
         ({"time": 1j, "quality": 1}, "not a number"),
         ({"time": np.complex128(1), "quality": 1}, "not a number"),
         ({"time": np.datetime64("2026-01-01"), "quality": 1}, "not a number"),

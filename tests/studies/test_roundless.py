@@ -58,7 +58,7 @@ def test_the_default_policy_needs_no_rounds(storage):
 @pytest.mark.parametrize("seed", range(8))
 def test_the_state_is_the_data_taken_literally(policy, seed):
     study = eventful(new_study(policy, seed), seed)
-    state, twin = study._state, DataTwin(study._live._definition, study.events())
+    state, twin = study._state, DataTwin(study._live.definition, study.events())
     assert (list(study.options), state.budget, set(state.retired)) == (twin.options, twin.budget, twin.retired)
     assert state.counts.tolist() == [len(entries) for entries in twin.counted]
     np.testing.assert_array_equal(state.means(), twin.means())
@@ -80,7 +80,7 @@ def test_the_order_of_events_leaves_no_trace(policy, seed):
         for event in events:
             about = ("measurement", event.number) if event.number is not None else "options"
             queues.setdefault(about, []).append(event)
-        state = new_state(study._live._definition)
+        state = new_state(study._live.definition)
         n_options = len(state.definition.options)
         while queues:
             ready = [key for key, queue in queues.items() if (queue[0].arm or 0) < n_options or queue[0].kind == "joined"]
@@ -349,7 +349,7 @@ def test_many_are_voided_together_or_not_at_all(storage):
 def test_checkpoints_hold_all_of_it(seed):
     study = eventful(new_study(("doubt", {}), seed), seed)
     saved = json.loads(json.dumps(study._state.to_dict()))
-    again = restore_state(study._live._definition, saved)
+    again = restore_state(study._live.definition, saved)
     assert again.to_dict() == study._state.to_dict()
     assert again.definition.options == study.options
     for key, value in (
@@ -360,7 +360,7 @@ def test_checkpoints_hold_all_of_it(seed):
         ("retired", [[99, ""]]),
     ):
         with pytest.raises(InvalidInput, match="cannot be read"):
-            restore_state(study._live._definition, saved | {key: value})
+            restore_state(study._live.definition, saved | {key: value})
 
 
 def test_requests_count_once(storage):

@@ -336,7 +336,7 @@ def test_the_same_call_goes_on_after_an_interrupt(tmp_path):
 
 
 def test_a_study_about_something_else_is_not_gone_on_with(tmp_path):
-    given = {**GIVEN, "storage": tmp_path / "s.db"}
+    given = {**GIVEN, "policy": "ege-sr", "storage": tmp_path / "s.db"}
     pp.identify(measure, **given)
     with pytest.raises(
         pp.InvalidInput,
@@ -345,16 +345,17 @@ def test_a_study_about_something_else_is_not_gone_on_with(tmp_path):
         pp.identify(measure, **given | {"budget": 61})
 
 
-def test_apt_hands_out_as_many_as_there_are_workers_and_goes_on_with_others_and_more_budget(tmp_path):
-    definition = define(**GIVEN, policy="apt")
-    study = create_or_open("s", definition, tmp_path / "s.db", batch=4)
-    assert study.definition.policy_options == {"batch": 4}
-    create_or_open("s", definition, tmp_path / "s.db", batch=2)
-    more = create_or_open("s", define(**GIVEN | {"budget": 80}, policy="apt"), tmp_path / "s.db")
-    assert more.budget == 80
-    assert create_or_open("s", definition, tmp_path / "s.db").budget == 80  # who asks for less is not in the way
-    with pytest.raises(pp.InvalidInput, match="policy_options is"):
-        create_or_open("s", define(**GIVEN, policy=("apt", {"batch": 3})), tmp_path / "s.db")
+def test_a_study_goes_on_with_more_budget_and_more_options(tmp_path):
+    study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
+    assert study.definition.policy_options == {}
+    assert create_or_open("s", define(**GIVEN | {"budget": 80}), tmp_path / "s.db").budget == 80
+    assert create_or_open("s", define(**GIVEN), tmp_path / "s.db").budget == 80  # who asks for less is not in the way
+    more = create_or_open("s", define(**GIVEN | {"options": [*GIVEN["options"], "z"]}), tmp_path / "s.db")
+    assert more.options == (*GIVEN["options"], "z")
+    assert create_or_open("s", define(**GIVEN), tmp_path / "s.db").options == more.options
+    for other in ({"options": GIVEN["options"][1:]}, {"policy": ("doubt", {"initial": 3})}, {"policy": "apt"}):
+        with pytest.raises(pp.InvalidInput, match="another study named 's'"):
+            create_or_open("s", define(**GIVEN | other), tmp_path / "s.db")
 
 
 def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
@@ -371,7 +372,7 @@ def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
         thread.join(60)
     study = pp.Study.open("s", storage=tmp_path / "s.db")
     assert results[0] == results[1] == study.result()
-    assert study.used == study.definition.new_policy().schedule.cost
+    assert study.used == study.budget
     assert {event.worker for event in study.events()} == {"one", "two"}
 
 
@@ -469,7 +470,7 @@ class Asked(pp.Study):
 
 def test_whoever_shows_progress_looks_at_the_clock_first(capsys):
     storage = open_storage("sqlite://")
-    study = Asked(storage, storage.create("s", define(**GIVEN | {"budget": 2000}).to_dict()))
+    study = Asked(storage, storage.create("s", define(**GIVEN | {"budget": 2000, "policy": "ege-sr"}).to_dict()))
     with study_bar(study) as watch:
         assert pp.run_study(study, lambda todo: measure(todo.option), watch=watch).done
     assert study.used > 1900

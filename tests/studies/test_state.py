@@ -42,7 +42,7 @@ def saved(state: State) -> str:
 @pytest.mark.parametrize("seed", range(5))
 def test_replay_equals_live(policy, seed, monkeypatch):
     study = eventful(new_study(policy, seed), seed)
-    events, live, base = study.events(), saved(study._state), study._live._definition
+    events, live, base = study.events(), saved(study._state), study._live.definition
     for few in (0, 2, in_rounds.FEW, 10**6):
         apply_one_by_one(monkeypatch, few)
         at_once = new_state(base)

@@ -93,7 +93,7 @@ def test_a_lease_that_ran_out_is_handed_out_again_under_its_number(storage):
     assert (again.number, again.option) == (late.number, late.option)
     study.tell(again.number, (1.0, 2.0))
     study.tell(late.number, (1.0, 2.0))  # the same values: harmless
-    with pytest.raises(pp.AlreadyTold, match=r"measurement 1 was already told quality=1, cost=2; .*Void"):
+    with pytest.raises(pp.AlreadyTold, match=r"measurement 1 was already told quality=1, cost=2; .*Correct it"):
         study.tell(late.number, (1.0, 3.0))
     assert study.used == 1
     assert len(study.events()) == 1
@@ -374,13 +374,13 @@ def test_apt_can_be_given_more_budget_later(storage):
     study.extend(budget=41)
     assert not study.done
     assert study.budget == 41
-    assert len(study.ask(1000)) == 4
+    assert len(study.ask(1000)) == 11
     finish(study)
     assert study.used == 41
     assert open_again(study, storage).budget == 41
     with pytest.raises(pp.InvalidInput, match="budget=40 is less than the 41"):
         study.extend(budget=40)
-    with pytest.raises(pp.InvalidInput, match="the rounds of ege-sr are planned for the budget of 60"):
+    with pytest.raises(pp.InvalidInput, match="the rounds of ege-sr are planned for its options and for the budget of 60"):
         create(storage, "other").extend(budget=100)
 
 

@@ -160,7 +160,7 @@ class Pair:
             u = max(-9.0, min(9.0, u))
             self.deviations.append(u)
             log_p.append(log_phi(u))
-            w = (abs(u) + 1) * math.exp(-u * u / 2 - log_p[-1])
+            w = math.exp(-u * u / 2 - log_p[-1])
             weights.append(w)
             of_i.append(w * s2[i][d] / (N[i] ** 2 * v) if v > 1e-300 else 0.0)
             of_j.append(w * s2[j][d] / (N[j] ** 2 * v) if v > 1e-300 else 0.0)

@@ -10,9 +10,10 @@ from paretopick.policies.ege import EGE
 from paretopick.simulation import make_task
 from paretopick.simulation.compiled import bandit_arrays, seed_key
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import kernel
 from paretopick.simulation.kernels.draws import binomials, counters
 from paretopick.simulation.kernels.draws import pulls as kernel_pulls
-from paretopick.simulation.kernels.vectors import kernel, spread
+from paretopick.simulation.kernels.vectors import spread
 from paretopick.simulation.tasks import Task
 
 

@@ -109,7 +109,7 @@ def command(
     if not measure.depends_on_the_option:
         note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
     database = open_storage(storage)
-    study = create_or_open(told.name, told.definition, database, batch=size)
+    study = create_or_open(told.name, told.definition, database)
     before = study.definition.command
     if before and before != told.definition.command:
         note(f"the study {study.name!r} was created with another command: {shlex.join(before)}")

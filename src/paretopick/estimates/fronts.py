@@ -25,9 +25,6 @@ between them."""
 THICKNESS = 0.1
 """The standard deviation of options on the front, in those of a normal population across it."""
 
-ODDS = 0.61
-"""Of a front against a normal population, before anything is measured."""
-
 FACING = 0.15
 """The least that each metric counts in the direction in which a front faces, or else it is none: there, options do not have to
 pay for what is better in one metric with what is worse in others."""

@@ -11,7 +11,7 @@ from paretopick._arrays import BoolArray, FloatArray, IntArray
 from paretopick._chances import beta_quantiles
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import NotReady
-from paretopick.estimates.fronts import ODDS, Front, fronts_of
+from paretopick.estimates.fronts import Front, fronts_of
 from paretopick.estimates.noise import spread_of_chances
 from paretopick.estimates.populations import Normal, normal_population, shared_out, shrunken
 
@@ -124,7 +124,7 @@ class Estimates:
         limits[self.known == 0] = np.nan
         return np.where(self.binary[:, None], np.clip(limits, 0.0, 1.0), limits)
 
-    def draws(self, n: int, rng: np.random.Generator, *, population: bool = True) -> FloatArray:
+    def draws(self, n: int, rng: np.random.Generator, *, population: bool = True, front: bool = True) -> FloatArray:
         """Returns ``(n, n_options, n_metrics)`` of what the true means may be, in the units of the metrics.
 
         Normal around the means with the covariances of these, wider where stds are known from few repeats (Student's t); chances
@@ -137,13 +137,14 @@ class Estimates:
             n: how many.
             rng: where they come from.
             population: False to leave that out, however many options there are.
+            front: False to leave out that options may lie on a front.
 
         Raises:
             NotReady: if an option lacks a metric, and there is no population that would say what it may be.
         """
         models, weights = self._models if population and self.is_population else (self._plain(), np.ones(1))
-        sizes = shared_out(n, weights)
-        parts = [self._drawn(model, size, rng) for model, size in zip(models, sizes.tolist(), strict=True) if size]
+        sizes = shared_out(n, weights if front else weights[:1])
+        parts = [self._drawn(model, size, rng) for model, size in zip(models, sizes.tolist(), strict=False) if size]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)[rng.permutation(n)]
 
     def _drawn(self, model: Normal | Front, n: int, rng: np.random.Generator) -> FloatArray:
@@ -167,10 +168,13 @@ class Estimates:
 
     @cached_property
     def _models(self) -> tuple[list[Normal | Front], FloatArray]:
-        """What options may be drawn from, and the probability of each: a normal population, or one of several fronts."""
+        """What options may be drawn from, and how likely each is: a normal population, or one of several fronts.
+
+        Before anything is measured, a front is as likely as not, where options trade off.
+        """
         population = normal_population(*self._located())
         fronts = fronts_of(population, self.signs)
-        logs = np.array([population.log_likelihood] + [front.log_likelihood + np.log(ODDS / len(fronts)) for front in fronts])
+        logs = np.array([population.log_likelihood] + [front.log_likelihood - np.log(len(fronts)) for front in fronts])
         weights = np.exp(logs - logs.max())
         return [population.normal(), *fronts], weights / weights.sum()
 
@@ -191,9 +195,8 @@ class Estimates:
         located = np.where(self.binary, (means * known + 0.5) / (known + 1), means)
         several = np.maximum(known, 1)
         widths = np.where(self.binary, spread_of_chances(located) / np.sqrt(known + 2), self.stds / np.sqrt(several))
-        together = self.both / np.sqrt(
-            several[:, :, None] * several[:, None, :]
-        )  # means of which some measurements have one only
+        # Two metrics go together less in means than in measurements, where some of these have only one of them.
+        together = self.both / np.sqrt(several[:, :, None] * several[:, None, :])
         spread = self.correlation * together * widths[:, :, None] * widths[:, None, :]
         return _with_unknown(located, spread, known == 0)
 

@@ -14,6 +14,7 @@ from paretopick.paper.series import ALGORITHMS, SPARE_LOOKS, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
     from matplotlib.figure import Figure
 
 TICKS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
@@ -68,9 +69,7 @@ def _by_instance(axis: Axes, scores: Scores, looks: Mapping[str, Look]) -> None:
     axis.set_ylim(-0.6, len(names) + 0.6)
     axis.axvline(1.0, color=plots.BLACK, linewidth=0.9)
     axis.set_xscale("log")
-    low, high = axis.get_xlim()
-    _ticks(axis.xaxis, low, high)
-    axis.set_xlabel("ratio to EGE-SR")
+    _show_ratios(axis.xaxis)
     axis.set_title("the paper's instances")
 
 
@@ -85,10 +84,8 @@ def _sorted(axis: Axes, scores: Scores, looks: Mapping[str, Look]) -> None:
         axis.plot(x, np.clip(values, LEAST, MOST), linestyle=look.dash, label=policy, **style)
     axis.axhline(1.0, color=plots.BLACK, linewidth=0.9)
     axis.set_yscale("log")
-    low, high = axis.get_ylim()
-    _ticks(axis.yaxis, low, high)
+    _show_ratios(axis.yaxis)
     axis.set_xlabel("problems, each policy's best first (%)")
-    axis.set_ylabel("ratio to EGE-SR")
 
 
 def _marker(look: Look) -> dict[str, Any]:
@@ -96,9 +93,12 @@ def _marker(look: Look) -> dict[str, Any]:
     return {"color": look.colour, "marker": look.marker, "markersize": 6.0 if ours else 5.0, "linewidth": 2.4 if ours else 1.3}
 
 
-def _ticks(axis: Any, low: float, high: float) -> None:
+def _show_ratios(axis: XAxis | YAxis) -> None:
+    """Says what an axis is about, and at which ratios."""
     from matplotlib.ticker import NullLocator
 
+    low, high = axis.get_view_interval()
     shown = [tick for tick in TICKS if low <= tick <= high]
     axis.set_minor_locator(NullLocator())
     axis.set_ticks(shown, labels=[f"{tick:g}" for tick in shown])
+    axis.set_label_text("ratio to EGE-SR")

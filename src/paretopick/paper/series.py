@@ -93,7 +93,7 @@ class Series:
         return sum(self.budgets) * (per_pull + per_arm * K * math.sqrt(D))
 
 
-NANOSECONDS_PER_PULL = {"ape-fb": (12.0, 1.0), "ape-fb-adapt": (30.0, 3.6), "apt": (8.0, 0.4), "doubt": (600.0, 7.0)}
+NANOSECONDS_PER_PULL = {"ape-fb": (12.0, 1.0), "ape-fb-adapt": (30.0, 3.6), "apt": (8.0, 0.4), "doubt": (300.0, 1.0)}
 """Of the policies that pull one arm at a time: a part of every pull, and one that grows with arms and objectives. What differs
 much from the others is here; one run of apt serves all budgets, so that its pulls count a quarter."""
 

@@ -39,9 +39,8 @@ GROUPS = (PAPER, *SETS)
 BUDGETS = {"high-dimension": 12_837, "all-optimal": 20_000}
 """Instead of the paper's: where a run takes too long, and where good policies make no error that could be counted."""
 
-LONGEST_RUN = {PAPER: 100e6}
-"""Nanoseconds, by set. A policy that is expected to take longer for a run makes a half, a quarter or an eighth of the runs."""
-LONGEST_RANDOM_RUN = 20e6
+LONGEST_RUN = 100e6
+"""Nanoseconds. A policy that is expected to take longer for a run makes a half, a quarter or an eighth of the runs."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +161,7 @@ def _series(one: Problem, choices: Iterable[PolicyChoice]) -> list[Series]:
     for choice in choices:
         if affordable(one.bandit, choice.name, choice.options, (one.budget,)):
             series = Series(one.bandit, choice.name, choice.options, (one.budget,))
-            longest = LONGEST_RUN.get(one.group, LONGEST_RANDOM_RUN)
-            several.append(replace(series, share=_share(series.weight / longest)))
+            several.append(replace(series, share=_share(series.weight / LONGEST_RUN)))
     return several
 
 

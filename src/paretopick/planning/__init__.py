@@ -4,5 +4,6 @@ from paretopick.planning.ahead import look_ahead
 from paretopick.planning.pilots import Pilot
 from paretopick.planning.planner import PLANNED, plan
 from paretopick.planning.plans import Plan, Recommendation
+from paretopick.studies.continuation import Continuation
 
-__all__ = ["PLANNED", "Pilot", "Plan", "Recommendation", "look_ahead", "plan"]
+__all__ = ["PLANNED", "Continuation", "Pilot", "Plan", "Recommendation", "look_ahead", "plan"]

@@ -259,14 +259,13 @@ class Pairs:
         n = len(at)
         relations = self._relations.reshape(3, -1).take(np.concatenate((at, place * self._width + below)), axis=1)
         odds, shares = relations[0] * self.factor, relations[1:]
-        np.divide(1.0, odds[:n], out=odds[:n])
+        np.divide(1.0, np.maximum(odds[:n], SMALLEST), out=odds[:n])
         odds = clipped(odds)
         values: FloatArray = shares * value_of(odds, deviation_of(odds), *shares)
         self._values.reshape(2, -1)[:, at] = values[:, :n]
         self._stale.reshape(-1)[at] = False
         return values[:, n:]
 
-    @np.errstate(divide="ignore", over="ignore")  # of odds of 0, and of those beyond all measure
     def scores(self) -> FloatArray:
         """What one more pull of each arm is worth: how much doubt it removes, roughly, weighed so that both kinds count alike."""
         n, size = len(self._every), len(self.front)

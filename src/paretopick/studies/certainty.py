@@ -161,7 +161,7 @@ class Judgement:
         return near
 
 
-def judge(estimates: Estimates, *, level: float = 0.95, max_arms: int | None = None) -> Judgement:
+def judge(estimates: Estimates, *, level: float = 0.95, max_arms: int | None = None, n_draws: int = DRAWS) -> Judgement:
     """Returns what the measurements say: the answer, how sure each option's side is, and how sure the whole answer is.
 
     The same data say the same, whenever they are asked. An option is in the answer if it is Pareto-optimal in at least half of
@@ -172,11 +172,12 @@ def judge(estimates: Estimates, *, level: float = 0.95, max_arms: int | None = N
         level: share of the draws that must agree for an option to be surely in or out; above 1/2.
         max_arms: if the study is after so many Pareto-optimal options: then at most so many are in the answer, the most likely
             ones, and right is any answer of so many, or else of all.
+        n_draws: of the true means, for up to ``MANY`` options; with more of them fewer.
     """
     if not 0.5 < level <= 1.0:
         raise InvalidInput(f"level={level} must be above 0.5 and at most 1: a share of draws that agree, such as 0.95.")
     n_options = len(estimates.means)
-    n_draws = int(np.clip(DRAWS * MANY // n_options, FEWEST_DRAWS, DRAWS))
+    n_draws = int(np.clip(n_draws * MANY // n_options, min(FEWEST_DRAWS, n_draws), n_draws))
     draws = estimates.draws(n_draws, np.random.default_rng(0))
     optimal = optimal_in_each(draws * estimates.signs)
     probabilities = optimal.mean(axis=0)
@@ -256,7 +257,8 @@ def _model(estimates: Estimates) -> str:
     if estimates.exact.any():
         kinds.append("exact metrics as they are")
     if estimates.is_population:
-        kinds.append("the options seen as a population")
+        front = estimates.front_probability
+        kinds.append("the options seen as a population" + (f", in {front:.0%} of draws on a front" if front >= 0.005 else ""))
     return "; ".join(kinds)
 
 

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
-from paretopick._words import capital, counted, joined, probability
+from paretopick._doubting import SINGLE
+from paretopick._words import counted, probability
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
 from paretopick.estimates import Estimates
 from paretopick.metrics import Metric
 from paretopick.policies import PolicyChoice
-from paretopick.simulation import ErrorCurve, simulate
+from paretopick.simulation import simulate
+from paretopick.studies.next_step import SURE, NextStep, too_alike
 
 RUNS = 400
 """Simulated continuations, if that does not take too long."""
@@ -41,14 +43,6 @@ FEWEST_EACH = 20
 MOSTLY = 0.5
 MOST_NAMED = 3
 """Options are named that get this share of the measurements together, if they are no more than so many."""
-
-ALONE = 0.5
-"""An option is the reason for wrong answers if it is wrong in this share of them."""
-
-SURE = "It is sure enough: nothing more is needed."
-
-NOTHING = 0.02
-"""A gain of less is none."""
 
 
 @dataclass(frozen=True)
@@ -206,8 +200,8 @@ def continuation(
         for n, chance, share in zip(steps, right, shares, strict=True)
     ]
     needed = _crossing(present_probability, found, target)
-    said = _Words(present_probability, target, used, found, choice is goes_on)
-    sentence = said.reached(needed) if needed is not None else said.missed(_too_alike(curve, truths, estimates, names, metrics))
+    said = NextStep(present_probability, target, used, found, choice is goes_on)
+    sentence = said.missed(too_alike(curve, truths, estimates, names, metrics)) if needed is None else said.reached(needed)
     return Continuation(
         used, present_probability, target, tuple(found), sentence, needed, goes_on.name, tuple(names), runs, tuple(more or ())
     )
@@ -229,20 +223,21 @@ def needed_first(choice: PolicyChoice, counts: IntArray) -> int:
 
 def _ladder(used: int, missing: int, shape: tuple[int, ...], more: Sequence[int]) -> tuple[list[int], int]:
     """Numbers of further measurements, and how many continuations to simulate up to the last of them."""
-    if min(more, default=missing) < max(missing, 1) and more:
+    if more and min(more) < max(missing, 1):
         first = f"; options that were measured less often than the others get {missing} first" if missing else ""
         raise InvalidInput(f"more={list(more)} must be numbers of further measurements, {max(missing, 1)} or more{first}.")
     wanted = max(FURTHEST * used, FEWEST_EACH * shape[0])
-    affordable = SECONDS / _seconds(*shape)
-    last = max(min(wanted, affordable / FEWEST_RUNS), used, missing, shape[0])
+    affordable = SECONDS / _seconds(used, *shape)
+    last = max(min(wanted, affordable / FEWEST_RUNS), missing, shape[0])
     first_step = max(missing, last / 100, 1)
     steps = sorted({*more, *(max(two_digits(n), missing, 1) for n in np.geomspace(first_step, last, STEPS))})
     return steps, int(np.clip(affordable / steps[-1], FEWEST_RUNS, RUNS))
 
 
-def _seconds(n_options: int, n_metrics: int) -> float:
-    """About how long one simulated measurement takes on one core."""
-    return (0.5 + n_options / 80) * (1 + n_metrics) * 1e-6
+def _seconds(used: int, n_options: int, n_metrics: int) -> float:
+    """About how long one simulated measurement takes on one core; options that were measured often get several in a row."""
+    in_a_row = max(1.0, used / n_options / SINGLE)
+    return (0.2 + (0.3 + n_options / 80) / in_a_row) * (1 + n_metrics) * 1e-6
 
 
 def _ranked(estimates: Estimates, means: FloatArray) -> FloatArray:
@@ -300,69 +295,3 @@ def two_digits(number: float, *, up: bool = False) -> int:
     """Returns a number of measurements to two digits, the nearest or the next above."""
     digits = 10 ** max(0, math.floor(math.log10(max(number, 1.0))) - 1)
     return int((math.ceil if up else round)(number / digits) * digits)
-
-
-def _too_alike(
-    curve: ErrorCurve, truths: FloatArray, estimates: Estimates, names: Sequence[str], metrics: Sequence[Metric]
-) -> str:
-    """Why the last step is not enough: which options stay open, and by how little the worst of them differs from another."""
-    wrong = curve.wrong_by_arm[-1] / curve.runs
-    worst = int(wrong.argmax())
-    noise = np.where(estimates.exact, 1.0, estimates.scale())
-    apart = np.where(estimates.exact, np.sign(truths - truths[:, [worst]]) * 1e9, (truths - truths[:, [worst]]) / noise)
-    # How little it takes for another option to be ahead of it in every metric, or it of the other.
-    margins = np.minimum(np.abs(_excess(apart, estimates)), np.abs(_excess(-apart, estimates)))
-    margins[:, worst] = np.inf
-    other = int(np.bincount(margins.argmin(axis=1)).argmax())
-    differences = np.abs(apart[:, other])
-    differences[:, estimates.exact] = np.inf
-    metric = int(np.bincount(differences.argmin(axis=1)).argmax())
-    size = float(np.median(np.abs(truths[:, other, metric] - truths[:, worst, metric])))
-    pair = f"{names[worst]!r} and {names[other]!r}"
-    apart_by = f"(about {size:.2g} apart in {metrics[metric].name!r})"
-    if wrong[worst] < ALONE * curve.rate[-1]:
-        return f"several options stay open, such as {pair} {apart_by}"
-    return f"{pair} are too alike {apart_by}"
-
-
-def _excess(apart: FloatArray, estimates: Estimates) -> FloatArray:
-    """By how much an option is ahead in its best metric; exact values that are equal do not count."""
-    return np.asarray(np.where(estimates.exact & (apart == 0), -np.inf, apart).max(axis=-1))
-
-
-@dataclass(frozen=True)
-class _Words:
-    """How the next step is said."""
-
-    present: float
-    target: float
-    used: int
-    steps: Sequence[Step]
-    is_own: bool
-    """Whether the study goes on with its own policy."""
-
-    def reached(self, needed: int) -> str:
-        if needed == 0:
-            return SURE
-        step = next(step for step in self.steps if step.right >= self.target)
-        return self._with(f"{self._more(needed)}{self._where(step)} would bring it to {probability(self.target)}.")
-
-    def missed(self, why: str) -> str:
-        last = self.steps[-1]
-        limit = f"{self.used + last.more:,}"
-        if last.right - self.present < NOTHING:
-            return self._with(f"no budget up to {limit} does much, it stays at {probability(last.right)}: {why}.")
-        half = next(step for step in self.steps if step.right - self.present >= (last.right - self.present) / 2)
-        return self._with(
-            f"{self._more(half.more)}{self._where(half)} would bring it from {probability(self.present)} to "
-            f"{probability(half.right)}, and no budget up to {limit} brings it to {probability(self.target)}: {why}."
-        )
-
-    def _more(self, n: int) -> str:
-        return f"about {n:,} more {'measurement' if n == 1 else 'measurements'}"
-
-    def _where(self, step: Step) -> str:
-        return f", mostly of {joined([repr(name) for name in step.mostly])}," if step.mostly else ""
-
-    def _with(self, sentence: str) -> str:
-        return capital(sentence if self.is_own else f"with doubt, {sentence}")

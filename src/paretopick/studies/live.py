@@ -46,7 +46,8 @@ class LiveState:
     def __init__(self, storage: Storage, study: StoredStudy, definition: Definition) -> None:
         self.storage = storage
         self.study = study
-        self._definition = definition
+        self.definition = definition
+        """As the study was created; ``state.definition`` has the options that were added since, too."""
         self.state = new_state(definition)
         """What followed from the log when it was looked at last."""
         self._place = Place(0, "")
@@ -170,11 +171,11 @@ class LiveState:
         kept = transaction.checkpoint()
         if kept is not None:
             try:
-                self.state = restore_state(self._definition, kept.state)
+                self.state = restore_state(self.definition, kept.state)
             except (InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
                 kept = None
         if kept is None or self.state.position != kept.place.position:
-            self.state = new_state(self._definition)
+            self.state = new_state(self.definition)
             self._checkpoint = 0
             return transaction.start
         self._checkpoint = kept.place.position

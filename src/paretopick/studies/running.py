@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from dataclasses import replace
@@ -71,8 +71,7 @@ def identify(
         storage: a database, as for ``Study.create``, in which the study is kept, so that the same call goes on after a crash; by
             default it is kept in memory.
         name: of the study in the database; "study" by default.
-        policy: as for ``Study.create``, as are ``scale`` and ``exact``. With several workers a policy that takes
-            ``batch`` hands out as many at a time.
+        policy: as for ``Study.create``, as are ``scale`` and ``exact``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
     Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
@@ -86,8 +85,7 @@ def identify(
     table = list(options) if isinstance(options, Iterator) else options  # which can be gone through once
     definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
-    batch = 1 if isinstance(workers, Executor) else workers
-    study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage, batch=batch)
+    study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage)
     originals: Iterable[Any] = definition.options if isinstance(options, Mapping) else table
     as_given = dict(zip(definition.options, originals, strict=True))
     alone = storage is None and workers == 1 and not processes
@@ -98,45 +96,56 @@ def identify(
         processes=processes,
         retries=retries,
         watch=watch,
-        argument=lambda todo: as_given[todo.option],
+        argument=lambda todo: as_given.get(todo.option, todo.option),
         abandon=lambda: None,
     )
 
 
-def create_or_open(name: str, definition: Definition, storage: StorageChoice, *, batch: int = 1) -> Study:
-    """Returns the study of that name, created if it is not there; refuses one that is about something else.
+def create_or_open(name: str, definition: Definition, storage: StorageChoice) -> Study:
+    """Returns the study with this name: a new one, or the one that is there if it is about the same.
 
     Args:
         name: of the study.
-        definition: what it is about. An extendable policy goes on with a budget that is larger than before.
+        definition: what it is about. A study without rounds goes on with a budget that is larger than before, and with options
+            that it did not have.
         storage: as for ``Study.create``.
-        batch: of a new study whose policy takes one, if its definition does not say.
     """
     database = open_storage(storage)
     check_name(name, "study")
-    given, grows = definition.choice, definition.choice.extendable
-    definition = replace(definition, choice=given.with_default(batch=max(batch, 1)))
     stored = database.create(name, definition.to_dict())
     if stored is not None:
         return Study(database, stored)
     study = Study(database, database.find(name))
-    wanted = definition
-    if grows and study.definition.policy == wanted.policy:
-        as_stored = {key: value for key, value in study.definition.policy_options.items() if key == "batch"}
-        wanted = replace(wanted, budget=study.definition.budget, choice=given.with_default(**as_stored))
+    grows = definition.choice.roundless and study.definition.choice.roundless
+    wanted = _as_stored(definition, study.definition, study.options_at_first) if grows else definition
     if differences := study.definition.differences(wanted):
         planned = definition.budget != study.definition.budget and not grows
         hint = (
-            f" Rounds are planned for their budget, which only {' or '.join(policies_with('extendable'))} can extend; an export "
+            f" Rounds are planned for their budget, which only {' or '.join(policies_with('roundless'))} can extend; an export "
             "of the old study can be imported."
         )
         raise InvalidInput(
             f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
             f"Choose another name, or delete the other one.{hint if planned else ''}"
         )
+    for option, settings in zip(definition.options, definition.settings, strict=True):
+        if option not in study.options:
+            study.add_option(option, settings)
     if definition.budget > study.budget:
         study.extend(budget=definition.budget)
     return study
+
+
+def _as_stored(given: Definition, stored: Definition, needed: Sequence[str]) -> Definition:
+    """A definition with what a study without rounds can be given later as it is stored: budget, new options, and the batch."""
+    batch = {key: value for key, value in stored.policy_options.items() if key == "batch"}
+    choice = given.choice.with_default(**batch) if given.policy == stored.policy else given.choice
+    wanted = replace(given, budget=stored.budget, choice=choice)
+    rows = dict(zip(given.options, given.settings, strict=True))
+    before = dict(zip(stored.options, stored.settings, strict=True))
+    if set(needed) <= set(rows) and all(rows.get(option, settings) == settings for option, settings in before.items()):
+        return replace(wanted, options=stored.options, settings=stored.settings)
+    return wanted
 
 
 def run_study(

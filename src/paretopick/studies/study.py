@@ -140,6 +140,11 @@ class Study:
         return self.definition.options
 
     @property
+    def options_at_first(self) -> tuple[str, ...]:
+        """The names of the options that the study was created with."""
+        return self._live.definition.options
+
+    @property
     def metrics(self) -> Mapping[str, str]:
         """The metrics and their goals."""
         return self.definition.goals

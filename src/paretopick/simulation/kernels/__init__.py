@@ -1,7 +1,10 @@
 """Compiled simulation: arrays in, arrays out. Only the engine's ``compiled`` module imports this package, when a run starts.
 
 ===================  ===================================================================
-``vectors``          vectors of eight numbers, which everything below is written with
+``compiling``        how functions are compiled, and that kernels are kept on disk
+``vectors``          vectors of eight numbers, which everything below is written with;
+                     ``vector_memory``, where they are read and written;
+                     ``array_functions``, functions of NumPy for them
 ``fronts``           Pareto set and gaps of one run, eight arms in a vector
 ``certain_gaps``     the same with objectives that are without noise
 ``planar``           the Pareto set of points in the plane, for long fronts

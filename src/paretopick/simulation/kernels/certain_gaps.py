@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.vectors import float_memory, inlined, inner
+from paretopick.simulation.kernels.compiling import inlined, inner
+from paretopick.simulation.kernels.vector_memory import float_memory
 
 
 class CertainGaps(NamedTuple):

@@ -11,25 +11,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.planar import find_front_in_plane
+from paretopick.simulation.kernels.vector_memory import float_memory, load, store, word_memory
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
     choose,
     count_bits,
-    float_memory,
-    inlined,
-    inner,
     lane_numbers,
     larger,
     largest,
-    load,
     lowest_bit,
     smaller,
     smallest,
     spread,
-    store,
-    word_memory,
 )
 
 MANY = 256

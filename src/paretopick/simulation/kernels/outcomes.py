@@ -8,7 +8,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.vectors import inlined
+from paretopick.simulation.kernels.compiling import inlined
 
 
 class Outcome(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretopick.simulation.kernels.vectors import inlined, inner
+from paretopick.simulation.kernels.compiling import inlined, inner
 
 
 @inner

@@ -1,88 +1,26 @@
 """Vectors of eight numbers as values inside compiled functions, for loops that the compiler would not vectorise well itself.
 
 Three types: ``Lanes`` of float64, ``Words`` of uint64, ``Mask`` of truth values. They live in registers, in compiled code
-alone: read with ``load``, written with ``store``, combined with the usual operators lane by lane. Nothing here rounds differently
+alone: read and written by ``vector_memory``, combined with the usual operators lane by lane. Nothing here rounds differently
 from the same operation on one number, so a result does not depend on how wide the processor's registers are.
 """
 
 from __future__ import annotations
 
-import logging
 import operator
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
-from numba.np.arrayobj import make_array
-from numpy.typing import NDArray
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
-log = logging.getLogger("paretopick")
-
-_WITHOUT_MEMORY: dict[str, Any] = {"_nrt": False}
-"""Functions that own no memory count no references, which in the innermost loops would take longer than the work."""
-
-_ONLY_COMPILED: dict[str, Any] = {**_WITHOUT_MEMORY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-inner = njit(**_ONLY_COMPILED)
-"""For functions that only compiled functions call."""
-
-inlined = njit(forceinline=True, **_ONLY_COMPILED)
-"""The same, copied into whoever calls them."""
-
-
-@cache
-def _say_that_nothing_is_kept() -> None:
-    log.warning("compiled kernels cannot be kept: no folder for them may be written to; set NUMBA_CACHE_DIR to one that may")
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """For the functions that Python calls: kept on disk if there is a place for it, and other threads run meanwhile."""
-    try:
-        compiled = njit(cache=True, nogil=True, **_WITHOUT_MEMORY)(function)
-    except RuntimeError:  # neither beside the sources nor in the user's folder may be written to
-        _say_that_nothing_is_kept()
-        return njit(nogil=True, **_WITHOUT_MEMORY)(function)
-    _pass_over_what_cannot_be_read(compiled)
-    return compiled
-
-
-def _pass_over_what_cannot_be_read(compiled: Any) -> None:
-    """What an older version of the package left on disk may name records that are gone: then it is as if nothing were there."""
-    file = compiled._cache._cache_file
-    load = file._load_index
-
-    def load_or_nothing() -> Any:
-        try:
-            return load()
-        except Exception:  # whatever unpickling comes upon
-            return {}
-
-    file._load_index = load_or_nothing
-
-
-pasted = njit(inline="always")
-"""For functions that are called in one place: never compiled by themselves."""
+from paretopick.simulation.kernels.compiling import inlined
 
 WIDTH = 8
 """Lanes of a vector; arrays that are read as vectors are padded to a multiple of it."""
-
-
-def float_memory(n: int) -> NDArray[np.float64]:
-    """A flat array of n float64, all 0, that begins where a vector may: other vectors would straddle two lines of the cache."""
-    memory = np.zeros(n + WIDTH)
-    skip = -memory.ctypes.data // memory.itemsize % WIDTH
-    return memory[skip : skip + n]
-
-
-def word_memory(n: int) -> NDArray[np.uint64]:
-    """The same of uint64."""
-    return float_memory(n).view(np.uint64)
 
 
 class _VectorType(types.Type):
@@ -103,7 +41,8 @@ register_model(_VectorType)(_VectorModel)
 LANES = _VectorType("Lanes", ir.DoubleType())
 WORDS = _VectorType("Words", ir.IntType(64))
 MASK = _VectorType("Mask", ir.IntType(1))
-_OF_SCALAR = {types.float64: LANES, types.uint64: WORDS}
+OF_SCALAR = {types.float64: LANES, types.uint64: WORDS}
+"""Which vector holds eight of a kind of number."""
 
 
 # Operators: for each, the types of both operands, the type of the result, and the instruction.
@@ -168,7 +107,7 @@ def _register_with_number(
     def lower(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[ir.Value, ir.Value]) -> ir.Value:
         place = 0 if number_first else 1
         both = list(args)
-        both[place] = _splat(builder, args[place], LANES.vector)
+        both[place] = splat(builder, args[place], LANES.vector)
         return instruction(builder, *both)
 
 
@@ -200,72 +139,11 @@ def _lower_negative(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[i
     return builder.fneg(args[0])
 
 
-# Memory.
-
-
-def _pointer(context: Any, builder: ir.IRBuilder, array_type: Any, array: ir.Value, index: ir.Value) -> ir.Value:
-    data = make_array(array_type)(context, builder, array).data
-    vector = _OF_SCALAR[array_type.dtype].vector
-    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
-
-
-@intrinsic
-def load(typingctx: Any, array: Any, index: Any) -> Any:
-    """``array[index : index + 8]`` of a flat array of float64 or uint64."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        return builder.load(_pointer(context, builder, sig.args[0], *args), align=8)  # of any array, not only of float_memory
-
-    return _OF_SCALAR[array.dtype](array, types.intp), codegen
-
-
-@intrinsic
-def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index : index + 8] = value``."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=8)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, value), codegen
-
-
-@intrinsic
-def gather(typingctx: Any, array: Any, places: Any) -> Any:
-    """The elements of a flat array of float64 or uint64 at the places that Words hold."""
-    kind = _OF_SCALAR[array.dtype]
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        data = make_array(sig.args[0])(context, builder, args[0]).data
-        result = ir.Constant(kind.vector, ir.Undefined)
-        for lane in range(WIDTH):
-            at = ir.Constant(ir.IntType(32), lane)
-            place = builder.extract_element(args[1], at)
-            result = builder.insert_element(result, builder.load(builder.gep(data, [place])), at)
-        return result
-
-    return kind(array, WORDS), codegen
-
-
-@intrinsic
-def scatter(typingctx: Any, array: Any, places: Any, value: Any) -> Any:
-    """Writes each lane to its place in a flat array of float64 or uint64; the places differ."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        data = make_array(sig.args[0])(context, builder, args[0]).data
-        for lane in range(WIDTH):
-            at = ir.Constant(ir.IntType(32), lane)
-            place = builder.extract_element(args[1], at)
-            builder.store(builder.extract_element(args[2], at), builder.gep(data, [place]))
-        return context.get_dummy_value()
-
-    return types.void(array, WORDS, value), codegen
-
-
 # Functions of vectors.
 
 
-def _splat(builder: ir.IRBuilder, value: ir.Value, vector: ir.VectorType) -> ir.Value:
+def splat(builder: ir.IRBuilder, value: ir.Value, vector: ir.VectorType) -> ir.Value:
+    """The instructions that put a number into every lane."""
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
 
@@ -273,10 +151,10 @@ def _splat(builder: ir.IRBuilder, value: ir.Value, vector: ir.VectorType) -> ir.
 @intrinsic
 def spread(typingctx: Any, value: Any) -> Any:
     """The number in every lane: a float64 as Lanes, a uint64 as Words."""
-    result = _OF_SCALAR[value]
+    result = OF_SCALAR[value]
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        return _splat(builder, args[0], result.vector)
+        return splat(builder, args[0], result.vector)
 
     return result(value), codegen
 
@@ -406,6 +284,12 @@ def as_mask(typingctx: Any, word: Any) -> Any:
     return MASK(types.int64), codegen
 
 
+@inlined
+def first_lanes(n):
+    """The mask of the first n lanes; of none if n is negative, of all if it is more than there are."""
+    return as_mask((1 << min(max(n, 0), WIDTH)) - 1)
+
+
 @intrinsic
 def lowest_bit(typingctx: Any, word: Any) -> Any:
     """The place of the lowest bit that is set in a whole number that is not 0."""
@@ -433,50 +317,3 @@ def split_word(typingctx: Any, word: Any, n: Any) -> Any:
 def count_bits(typingctx: Any, word: Any) -> Any:
     """How many bits are set."""
     return types.int64(types.int64), lambda context, builder, sig, args: builder.ctpop(args[0])
-
-
-# Functions of NumPy, for plain functions that are written for arrays and compiled for vectors (``compiled_too``).
-
-
-@intrinsic
-def _broad(typingctx: Any, value: Any) -> Any:
-    """A vector as it is, a number in every lane."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
-        return args[0] if sig.args[0] is LANES else _splat(builder, args[0], LANES.vector)
-
-    return LANES(LANES if value is LANES else types.float64), codegen
-
-
-@overload(np.where)
-def _where(mask, a, b):
-    if mask is MASK:
-        return lambda mask, a, b: choose(mask, _broad(a), _broad(b))
-    return None
-
-
-@overload(np.sqrt)
-def _sqrt(a):
-    return (lambda a: square_root(a)) if a is LANES else None
-
-
-@overload(np.frexp)
-def _frexp(x):
-    return (lambda x: _halves(x)) if x is LANES else None
-
-
-@inlined
-def _halves(x):
-    """Mantissas from 1/2 to 1, and exponents, of positive numbers that are not the very smallest."""
-    exponent = as_lanes((as_words(x) >> spread(_52)) | spread(_TWO_52)) - spread(4503599627370496.0 + 1022.0)
-    return as_lanes((as_words(x) & spread(_MANTISSA)) | spread(_HALF)), exponent
-
-
-_52, _TWO_52 = np.uint64(52), np.uint64(0x4330000000000000)
-_MANTISSA, _HALF = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x3FE0000000000000)
-
-
-def compiled_too(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Lets compiled functions call a plain one, which is compiled for the types that they call it with."""
-    register_jitable(forceinline=True, **_WITHOUT_MEMORY)(function)
-    return function

@@ -14,7 +14,8 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
-from paretopick.simulation.kernels.vectors import inlined, inner, kernel, split_word
+from paretopick.simulation.kernels.compiling import inlined, inner, kernel
+from paretopick.simulation.kernels.vectors import split_word
 
 MOST_CELLS = 1 << 23
 """Above that many cells (64 MB) there are no tables."""

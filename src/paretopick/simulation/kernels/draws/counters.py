@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
-from paretopick.simulation.kernels.vectors import as_lanes, inlined, inner, spread
+from paretopick.simulation.kernels.compiling import inlined, inner
+from paretopick.simulation.kernels.vectors import as_lanes, spread
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0x3C79AC492BA7B653), np.uint64(0x1C69B3F74AC4AE35)

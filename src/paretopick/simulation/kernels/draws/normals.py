@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 
+from paretopick.simulation.kernels.compiling import inlined
 from paretopick.simulation.kernels.draws.counters import ONE, unit_interval, words
-from paretopick.simulation.kernels.vectors import as_lanes, as_words, choose, fused, inlined, spread, square_root
+from paretopick.simulation.kernels.vectors import as_lanes, as_words, choose, fused, spread, square_root
 
 _MIX = np.uint64(0x9FB21C651E98DF25)
 _MANTISSA = np.uint64(0x000FFFFFFFFFFFFF)

@@ -13,24 +13,12 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.draws.binomials import Tables, invert, look_up
 from paretopick.simulation.kernels.draws.counters import GOLDEN, unit_interval, words
 from paretopick.simulation.kernels.draws.normals import normal_pair
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    as_numbers,
-    choose,
-    float_memory,
-    fused,
-    inlined,
-    inner,
-    lane_numbers,
-    load,
-    rounded_down,
-    spread,
-    store,
-    word_memory,
-)
+from paretopick.simulation.kernels.vector_memory import float_memory, load, store, word_memory
+from paretopick.simulation.kernels.vectors import WIDTH, as_numbers, choose, fused, lane_numbers, rounded_down, spread
 
 DIAGONAL, COVARIANCE, BERNOULLI = 0, 1, 2
 """Kinds of noise: Gaussian with a std per objective, Gaussian with a covariance per arm, Bernoulli."""

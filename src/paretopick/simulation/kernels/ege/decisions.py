@@ -12,21 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.ege.eight_fronts import ABSENT, MOST_ARMS, find_gap
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    as_numbers,
-    bits,
-    choose,
-    float_memory,
-    inlined,
-    inner,
-    larger,
-    load,
-    smaller,
-    spread,
-    store,
-)
+from paretopick.simulation.kernels.vector_memory import float_memory, load, store
+from paretopick.simulation.kernels.vectors import WIDTH, as_numbers, bits, choose, larger, smaller, spread
 
 FEW_LEAVING = 8
 """Up to so many arms that leave at a time are found one after the other; more by a threshold."""

@@ -12,6 +12,8 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
+from paretopick.simulation.kernels.vector_memory import float_memory, gather, load, store, word_memory
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     as_lanes,
@@ -19,17 +21,10 @@ from paretopick.simulation.kernels.vectors import (
     as_words,
     bits,
     choose,
-    float_memory,
-    gather,
-    inlined,
-    inner,
     lane_numbers,
     larger,
-    load,
     smaller,
     spread,
-    store,
-    word_memory,
 )
 
 MOST_ARMS = 1024

@@ -12,6 +12,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inner, pasted
 from paretopick.simulation.kernels.draws.counters import GOLDEN, Key, run_key
 from paretopick.simulation.kernels.draws.pulls import (
     COVARIANCE,
@@ -34,15 +35,8 @@ from paretopick.simulation.kernels.ege.eight_fronts import Fronts, find_pivots, 
 from paretopick.simulation.kernels.ege.leaving import accept_few, accept_many, copy_in, copy_out, leave_few, leave_many, leaves
 from paretopick.simulation.kernels.ege.one_run import eliminate, next_cut, settle_ties
 from paretopick.simulation.kernels.outcomes import include
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    inner,
-    load,
-    lowest_bit,
-    pasted,
-    spread,
-    store,
-)
+from paretopick.simulation.kernels.vector_memory import load, store
+from paretopick.simulation.kernels.vectors import WIDTH, lowest_bit, spread
 
 
 class EightRuns(NamedTuple):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.certain_gaps import CertainGaps, find_certain_gaps, make_certain_gaps
+from paretopick.simulation.kernels.compiling import inlined, kernel
 from paretopick.simulation.kernels.draws.counters import Key, run_key
 from paretopick.simulation.kernels.draws.pulls import (
     BanditArrays,
@@ -21,7 +22,7 @@ from paretopick.simulation.kernels.draws.pulls import (
     slots_of_one_run,
 )
 from paretopick.simulation.kernels.outcomes import include
-from paretopick.simulation.kernels.vectors import WIDTH, inlined, kernel, spread
+from paretopick.simulation.kernels.vectors import WIDTH, spread
 
 
 class Memory(NamedTuple):

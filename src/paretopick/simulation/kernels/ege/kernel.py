@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import kernel
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.ege.eight_fronts import MOST_ARMS
 from paretopick.simulation.kernels.ege.eight_runs import EightRuns, memory_of_eight_runs, run_eight
 from paretopick.simulation.kernels.ege.one_run import OneRun, memory_of_one_run, run_one
 from paretopick.simulation.kernels.outcomes import Outcome
-from paretopick.simulation.kernels.vectors import WIDTH, kernel
+from paretopick.simulation.kernels.vectors import WIDTH
 
 
 class Memory(NamedTuple):

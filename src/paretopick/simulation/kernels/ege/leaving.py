@@ -8,22 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.draws.pulls import copy_slot, fill_slot
 from paretopick.simulation.kernels.outcomes import include
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    as_mask,
-    as_whole,
-    bits,
-    choose,
-    inlined,
-    inner,
-    lane_numbers,
-    load,
-    lowest_bit,
-    scatter,
-    spread,
-)
+from paretopick.simulation.kernels.vector_memory import load, scatter
+from paretopick.simulation.kernels.vectors import WIDTH, as_mask, as_whole, bits, choose, lane_numbers, lowest_bit, spread
 
 
 @inlined

@@ -7,24 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner, pasted
 from paretopick.simulation.kernels.draws.counters import Key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, Draw, Slots, copy_slot, fill_slot, pull, slots_of_one_run
 from paretopick.simulation.kernels.ege.decisions import Cut
 from paretopick.simulation.kernels.fronts import Front, find_gaps, is_optimal, make_front, threshold
 from paretopick.simulation.kernels.outcomes import include
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    inlined,
-    inner,
-    load,
-    lowest_bit,
-    pasted,
-    smaller,
-    smallest,
-    spread,
-)
+from paretopick.simulation.kernels.vector_memory import load
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, lowest_bit, smaller, smallest, spread
 
 
 class ScheduleArrays(NamedTuple):

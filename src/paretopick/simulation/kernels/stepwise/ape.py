@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import inlined, inner, kernel
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.fronts import Front, make_front
@@ -25,7 +26,8 @@ from paretopick.simulation.kernels.stepwise.bounds import (
 from paretopick.simulation.kernels.stepwise.moving_gaps import Gaps, make_gaps, move_arm, start_gaps
 from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, forget, make_arms, pull_once
 from paretopick.simulation.kernels.stepwise.same_pair import chosen_again, found_pair
-from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, inner, kernel, larger, load, spread, store, total
+from paretopick.simulation.kernels.vector_memory import float_memory, load, store
+from paretopick.simulation.kernels.vectors import WIDTH, larger, spread, total
 
 FIXED, ADAPTIVE, PUBLISHED = 0, 1, 2
 """The variants: exploration given, estimated for every arm at every step, estimated as published."""

@@ -9,6 +9,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import inlined, inner, kernel
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.stepwise.ape import ADAPTIVE, FIXED, PUBLISHED, SMALLEST_GAP
 from paretopick.simulation.kernels.stepwise.bounds import LARGEST_FLOAT
@@ -22,24 +23,8 @@ from paretopick.simulation.kernels.stepwise.eight_runs import (
     places,
     pull_each,
 )
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    float_memory,
-    gather,
-    inlined,
-    inner,
-    kernel,
-    larger,
-    load,
-    scatter,
-    smaller,
-    spread,
-    square_root,
-    store,
-    word_memory,
-)
+from paretopick.simulation.kernels.vector_memory import float_memory, gather, load, scatter, store, word_memory
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, larger, smaller, spread, square_root
 
 
 class Rows(NamedTuple):

@@ -9,23 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import inlined, kernel
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.moving_gaps import Gaps, make_gaps, move_arm, start_gaps
 from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, add_pulls, answer_now, make_arms, pull_once, recall
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    float_memory,
-    inlined,
-    kernel,
-    load,
-    lowest_bit,
-    smaller,
-    smallest,
-    spread,
-)
+from paretopick.simulation.kernels.vector_memory import float_memory, load
+from paretopick.simulation.kernels.vectors import WIDTH, bits, lowest_bit, smaller, smallest, spread
 
 
 class Rule(NamedTuple):

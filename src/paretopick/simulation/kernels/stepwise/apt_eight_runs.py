@@ -9,6 +9,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import inlined, kernel
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, from_run
 from paretopick.simulation.kernels.stepwise.eight_runs import (
     EightRuns,
@@ -20,19 +21,8 @@ from paretopick.simulation.kernels.stepwise.eight_runs import (
     pull_each,
     recall_each,
 )
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    choose,
-    float_memory,
-    gather,
-    inlined,
-    kernel,
-    load,
-    scatter,
-    spread,
-    square_root,
-    store,
-)
+from paretopick.simulation.kernels.vector_memory import float_memory, gather, load, scatter, store
+from paretopick.simulation.kernels.vectors import WIDTH, choose, spread, square_root
 
 
 class Memory(NamedTuple):

@@ -9,11 +9,12 @@ import numpy as np
 
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.certain_gaps import CertainGaps, find_certain_gaps, make_certain_gaps
+from paretopick.simulation.kernels.compiling import inlined, kernel
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead, from_run
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.one_run import Arms, add_pulls, answer_now, make_arms, recall
-from paretopick.simulation.kernels.vectors import WIDTH, inlined, kernel
+from paretopick.simulation.kernels.vectors import WIDTH
 
 
 class Memory(NamedTuple):

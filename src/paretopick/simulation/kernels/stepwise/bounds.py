@@ -14,25 +14,20 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.fronts import excess, excess_of_one
+from paretopick.simulation.kernels.vector_memory import float_memory, gather, load, store, word_memory
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
     choose,
-    float_memory,
-    gather,
-    inlined,
-    inner,
     lane_numbers,
     largest,
-    load,
     lowest_bit,
     smaller,
     smallest,
     spread,
     square_root,
-    store,
-    word_memory,
 )
 
 HEADROOM = 1.005

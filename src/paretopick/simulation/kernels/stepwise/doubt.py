@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from paretopick import _doubting
 from paretopick.simulation.kernels import SOURCES
+from paretopick.simulation.kernels.compiling import inlined, kernel
 from paretopick.simulation.kernels.draws.counters import run_key
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead, from_run
 from paretopick.simulation.kernels.stepwise.moving_pairs import begin_pairs, change_arm
 from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, add_pulls, make_arms, recall
 from paretopick.simulation.kernels.stepwise.pair_choices import answer_of, next_arm
 from paretopick.simulation.kernels.stepwise.pair_memory import Pairs, make_pairs
-from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, kernel
+from paretopick.simulation.kernels.vector_memory import float_memory
+from paretopick.simulation.kernels.vectors import WIDTH
 
 missing = inlined(_doubting.missing)
 
@@ -34,7 +36,7 @@ class Memory(NamedTuple):
 
     ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and
     ``judged`` what it would answer now. ``moved`` are the arms that were pulled since ``pairs`` were told anything, and
-    ``waiting`` says whether an arm is one of them.
+    ``waiting`` says whether an arm is one of them. ``lacking`` are the pulls that each arm lacks until its turn ends.
     """
 
     arms: Arms
@@ -43,6 +45,7 @@ class Memory(NamedTuple):
     judged: Pairs
     moved: NDArray[np.int64]
     waiting: NDArray[np.bool_]
+    lacking: NDArray[np.int64]
 
 
 def make_memory(bandit: BanditArrays) -> Memory:
@@ -50,13 +53,13 @@ def make_memory(bandit: BanditArrays) -> Memory:
     K, D = bandit.n_arms, bandit.n_objectives
     arms = make_arms(bandit, np.inf)
     pairs, judged = make_pairs(K, D), make_pairs(K, D)
-    return Memory(arms, float_memory(K * D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_))
+    return Memory(arms, float_memory(K * D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_), np.zeros(K, np.int64))
 
 
 @kernel
 def run_doubt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
     """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, ``spent[b]`` gets the pulls of all."""
-    arms, pairs, moved, waiting = memory.arms, memory.pairs, memory.moved, memory.waiting
+    arms, pairs, moved, waiting, lacking = memory.arms, memory.pairs, memory.moved, memory.waiting, memory.lacking
     K, D = bandit.n_arms, bandit.n_objectives
     for run in range(runs.first, runs.last):
         row = run - runs.first
@@ -70,13 +73,14 @@ def run_doubt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
             if arms.counts[i] < rule.initial:
                 _pull(own, key, i, rule.initial - arms.counts[i], memory)
             used += arms.counts[i]
-            if missing(arms.counts[i]) > 0:
+            lacking[i] = missing(arms.counts[i])
+            if lacking[i] > 0:
                 n_open, in_turn = n_open + 1, in_turn + i
         begin_pairs(K, D, arms, memory.squares, pairs)
         waiting[:] = False
         for b in range(rule.budgets.size):
             while used < rule.budgets[b]:
-                n = missing(arms.counts[in_turn]) if n_open == 1 else 0
+                n = lacking[in_turn] if n_open == 1 else 0
                 if left == rule.batch and n >= rule.batch:  # nobody has to choose for whole batches
                     arm, n = in_turn, n - n % rule.batch
                 else:
@@ -89,10 +93,14 @@ def run_doubt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
                         change_arm(K, D, arm, False, arms, memory.squares, pairs)
                     arm = in_turn if n > 0 else next_arm(K, pairs)
                     n = min(max(n, 1), left)
+                before = lacking[arm]
+                turn = before if before > 0 else 1 + missing(arms.counts[arm] + 1)
+                if rule.batch == 1 and n_open == 0:
+                    n = turn
                 n = min(n, rule.budgets[b] - used)
-                before = missing(arms.counts[arm]) > 0
                 _pull(own, key, arm, n, memory)
-                more = (missing(arms.counts[arm]) > 0) - before
+                lacking[arm] = turn - n
+                more = (turn > n) - (before > 0)
                 n_open, in_turn = n_open + more, in_turn + more * arm
                 left = rule.batch - (rule.batch - left + n) % rule.batch
                 if not waiting[arm]:

@@ -13,29 +13,14 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.draws.counters import GOLDEN, run_key, unit_interval, words
 from paretopick.simulation.kernels.draws.normals import normal_pair
 from paretopick.simulation.kernels.draws.pulls import BERNOULLI, DIAGONAL, BanditArrays
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, make_arms
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    float_memory,
-    fused,
-    gather,
-    inlined,
-    inner,
-    lane_numbers,
-    larger,
-    load,
-    scatter,
-    smaller,
-    spread,
-    store,
-    word_memory,
-)
+from paretopick.simulation.kernels.vector_memory import float_memory, gather, load, scatter, store, word_memory
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, fused, lane_numbers, larger, smaller, spread
 
 
 class EightRuns(NamedTuple):

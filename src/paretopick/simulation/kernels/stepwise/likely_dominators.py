@@ -11,8 +11,8 @@ import numpy as np
 from numba import uint64
 
 from paretopick._normals import SURE
+from paretopick.simulation.kernels.compiling import inlined
 from paretopick.simulation.kernels.stepwise.pair_memory import F_IN_DEVIATIONS, FRONT, NONE, F, ask_for_row, note
-from paretopick.simulation.kernels.vectors import inlined
 
 SLACK = 0.1
 """How far below the most likely dominator the bar is set."""

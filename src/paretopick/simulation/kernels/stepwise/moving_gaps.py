@@ -13,24 +13,20 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.fronts import excess, excess_both_ways, excess_of_one
+from paretopick.simulation.kernels.vector_memory import float_memory, load, store, word_memory
 from paretopick.simulation.kernels.vectors import (
     WIDTH,
     bits,
     choose,
-    float_memory,
-    inlined,
-    inner,
     lane_numbers,
     larger,
     largest,
-    load,
     lowest_bit,
     smaller,
     smallest,
     spread,
-    store,
-    word_memory,
 )
 
 UNKNOWN = -np.inf

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numba import uint64
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.stepwise.likely_dominators import find_best, turn_to
 from paretopick.simulation.kernels.stepwise.pair_data import (
     count_dominators,
@@ -25,7 +26,6 @@ from paretopick.simulation.kernels.stepwise.pair_data import (
 from paretopick.simulation.kernels.stepwise.pair_memory import FAR_SQUARED, FRONT, NONE, ask_for_row, note
 from paretopick.simulation.kernels.stepwise.pair_relations import look_at_column, look_at_own
 from paretopick.simulation.kernels.stepwise.pair_values import settle
-from paretopick.simulation.kernels.vectors import inlined, inner
 
 
 @inner

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paretopick._normals import clipped, deviation_of, exp_of_minus, log_of, sign_of, tail_factors, value_of
-from paretopick.simulation.kernels.vectors import compiled_too
+from paretopick.simulation.kernels.array_functions import compiled_too
 
 __all__ = ["clipped", "deviation_of", "sign_of", "value_of"]
 

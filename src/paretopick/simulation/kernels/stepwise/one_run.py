@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead
 from paretopick.simulation.kernels.fronts import find_gaps, is_optimal
 from paretopick.simulation.kernels.outcomes import include
-from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, inner
+from paretopick.simulation.kernels.vector_memory import float_memory
+from paretopick.simulation.kernels.vectors import WIDTH
 
 
 class Arms(NamedTuple):

@@ -8,22 +8,11 @@ from numba import uint64
 
 from paretopick._doubting import MOST, OVERTAKEN
 from paretopick._normals import SMALLEST
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.outcomes import include
-from paretopick.simulation.kernels.stepwise.pair_memory import FRONT, real_arms
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    inlined,
-    inner,
-    larger,
-    largest,
-    load,
-    lowest_bit,
-    spread,
-    store,
-    total,
-)
+from paretopick.simulation.kernels.stepwise.pair_memory import FRONT
+from paretopick.simulation.kernels.vector_memory import load, store
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, larger, largest, lowest_bit, spread, total
 
 # The choice.
 
@@ -39,18 +28,15 @@ def next_arm(K, pairs):
     some_sum, rest_sum = total(some), total(rest)
     little = 0.02 * (some_sum + rest_sum)
     weight = math.sqrt((some_sum + little) / (rest_sum + little))
-    _score_optimal(K, weight, pairs)
+    _score_pairs(weight, pairs)
     best = spread(-1.0)
     for v in range(0, n, WIDTH):
-        out = load(pairs.dominated, v) > zero
-        score = choose(out, spread(weight) * load(pairs.own_value, v), load(scores, v))
-        store(scores, v, score)
-        best = larger(score, best)
-    highest = largest(best)
-    arm = 0
+        best = larger(load(scores, v), best)
+    highest, arm = largest(best), 0
     if highest > 0.0:
-        while scores[arm] != highest:
-            arm += 1
+        for v in range(n - WIDTH, -1, -WIDTH):  # without a branch, since nobody could foresee it
+            found = bits(load(scores, v) == spread(highest))
+            arm = v + lowest_bit(found) if found != 0 else arm
         return arm
     for i in range(1, K):
         if pairs.counts[i] < pairs.counts[arm]:
@@ -59,21 +45,21 @@ def next_arm(K, pairs):
 
 
 @inlined
-def _score_optimal(K, weight, pairs):
-    """The scores of the arms that are thought to be optimal."""
+def _score_pairs(weight, pairs):
+    """The scores of all arms."""
     n, size, lanes, zero = pairs.stride, pairs.sizes[FRONT], pairs.lanes, spread(0.0)
-    lanes[: size * WIDTH] = 0.0
+    for f in range(size):
+        store(lanes, f * WIDTH, zero)
     for v in range(0, n, WIDTH):
-        optimal = bits(load(pairs.dominated, v) == zero) & real_arms(K, v)
-        while optimal != 0:
-            lane = lowest_bit(optimal)
-            optimal &= optimal - 1
-            own = 0.0
+        optimal, score = load(pairs.dominated, v) == zero, spread(weight) * load(pairs.own_value, v)
+        if bits(optimal) != 0:
+            own = zero
             for f in range(size):
-                at = pairs.front[f] * n + v + lane
-                own += pairs.values[at]
-                lanes[f * WIDTH + lane] += pairs.other_values[at]
-            pairs.scores[v + lane] = own / weight
+                at = pairs.front[f] * n + v
+                own = own + load(pairs.values, at)
+                store(lanes, f * WIDTH, load(lanes, f * WIDTH) + choose(optimal, load(pairs.other_values, at), zero))
+            score = choose(optimal, own / spread(weight), score)
+        store(pairs.scores, v, score)
     for f in range(size):
         j = pairs.front[f]
         if pairs.dirty[j]:

@@ -6,8 +6,10 @@ import math
 
 from paretopick import _doubting
 from paretopick._doubting import PRIOR
+from paretopick.simulation.kernels.compiling import inlined
 from paretopick.simulation.kernels.stepwise.pair_memory import DOMINATIONS, F_IN_DEVIATIONS, FRONT, F, real_arms
-from paretopick.simulation.kernels.vectors import WIDTH, bits, count_bits, inlined, load, lowest_bit, spread, total
+from paretopick.simulation.kernels.vector_memory import load
+from paretopick.simulation.kernels.vectors import WIDTH, bits, count_bits, lowest_bit, spread, total
 
 STEEPEST = 0.6267
 """A deviation changes by no more than this when the logarithm of the odds changes by 1."""

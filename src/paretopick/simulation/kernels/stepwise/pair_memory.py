@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.vectors import WIDTH, float_memory, inlined, word_memory
+from paretopick.simulation.kernels.compiling import inlined
+from paretopick.simulation.kernels.vector_memory import float_memory, word_memory
+from paretopick.simulation.kernels.vectors import WIDTH
 
 F, F_IN_DEVIATIONS, DOMINATIONS, FAR_SQUARED = 0, 1, 2, 3
 """Places in ``numbers``."""
@@ -28,13 +30,12 @@ class Pairs(NamedTuple):
 
     Of each arm: its pulls with those that have been chosen, and their root; its means; its variances, as they are in the data
     (``ratios``), moderated (``noise``), of the mean (``variances``), and what one pull takes away from that (``falls``); of all
-    of them, the mean in each objective on the grid (``pool``), and the ``lowest`` and ``highest`` mean that was seen to be
-    that; how many
-    others dominate it (``dominators``); who most likely does (``place``), the odds of that (``best``), and the ``bar`` for
-    others, once more with its sign and squared (``test``); whether that is as good as certain (``sure``); whether it is thought
-    to be ``dominated``, and then what a pull of it is worth (``own_value``), and of its dominator (``its_value``), as they are
-    for the dominator ``valued``. Of each of the front, what pulls of it are worth for those it dominates (``sums``), unless that
-    is ``dirty``.
+    of them, the mean in each objective on the grid (``pool``), and the ``lowest`` and ``highest`` mean that was seen to be that;
+    how many others dominate it (``dominators``); who most likely does (``place``), the odds of that (``best``), and the ``bar``
+    for others, once more with its sign and squared (``test``); whether that is as good as certain (``sure``); whether it is
+    thought to be ``dominated``, and then what a pull of it is worth (``own_value``), and of its dominator (``its_value``), as
+    they are for the dominator ``valued``. Of each of the front, what pulls of it are worth for those it dominates (``sums``),
+    unless that is ``dirty``.
 
     Of each pair: the odds that j dominates i, 0 if j is below the bar; what a pull of either takes away; and what that is worth
     if i is optimal (``values``, ``other_values``), unless that is ``stale``.
@@ -44,8 +45,8 @@ class Pairs(NamedTuple):
     pairs one dominates the other, and the square of deviations that are as good as certain.
 
     What was before a change: the means of the arm, ``old``, and the front, ``before``. For work that is done eight at a time:
-    what it is done for, ``listed``, of which of two kinds that is, ``first``, and what was ``found``; the ``scores`` of all arms,
-    and those that the front gets in parts, ``lanes``.
+    what it is done for, ``listed``, where its results belong, ``at``, and what was ``found``; the ``scores`` of all arms, and
+    those that the front gets in parts, ``lanes``.
     """
 
     stride: int
@@ -87,7 +88,7 @@ class Pairs(NamedTuple):
     sums: NDArray[np.float64]
     dirty: NDArray[np.bool_]
     listed: NDArray[np.uint64]
-    first: NDArray[np.float64]
+    at: NDArray[np.uint64]
     found: NDArray[np.float64]
     old: NDArray[np.float64]
 
@@ -135,7 +136,7 @@ def make_pairs(n_arms: int, n_objectives: int) -> Pairs:
         sums=float_memory(n),
         dirty=np.zeros(n, np.bool_),
         listed=word_memory(n * n + n + WIDTH),
-        first=float_memory(n * n + n + WIDTH),
+        at=word_memory(2 * n + WIDTH),
         found=float_memory(n * n + n + WIDTH),
         old=np.zeros(D),
     )

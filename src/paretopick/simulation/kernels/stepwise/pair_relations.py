@@ -10,22 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.stepwise.likely_dominators import find_best, forget_bar, look_for_better
 from paretopick.simulation.kernels.stepwise.normal_functions import sign_of
 from paretopick.simulation.kernels.stepwise.pair_memory import FAR_SQUARED, FRONT, NONE, note, real_arms
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    gather,
-    inlined,
-    inner,
-    load,
-    lowest_bit,
-    scatter,
-    spread,
-    store,
-)
+from paretopick.simulation.kernels.vector_memory import gather_listed, load, scatter_listed, store
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, first_lanes, lowest_bit, spread
 
 
 @inlined
@@ -58,69 +48,39 @@ def look_at_column(K, D, j, pairs):
 @inner
 def look_at_row(D, i, pairs):
     """Whether those of the front dominate arm i."""
-    n, size, listed = pairs.stride, pairs.sizes[FRONT], pairs.listed
-    for f in range(0, size, WIDTH):
-        for lane in range(WIDTH):
-            listed[lane] = pairs.front[min(f + lane, size - 1)]
-        j = load(listed, 0)
-        sums = _no_objectives()
-        for d in range(0, D * n, n):
-            there = j + spread(uint64(d))
-            sums = _with_objective(
-                sums,
-                gather(pairs.means, there) - spread(pairs.means[d + i]),
-                spread(pairs.variances[d + i]),
-                gather(pairs.variances, there),
-                spread(pairs.falls[d + i]),
-                gather(pairs.falls, there),
-            )
-        _write(j * spread(uint64(n)) + spread(uint64(i)), sums, pairs)
-        for lane in range(min(WIDTH, size - f)):
-            pairs.stale[listed[lane] * uint64(n) + uint64(i)] = True
-    if pairs.dominators[i] == 0.0:
-        _not_itself(i, pairs)
-    pairs.valued[i] = -1
-    forget_bar(i, pairs)
-    find_best(i, pairs)
-    note(i, pairs)
+    size = _list_front(i, pairs)
+    _look_at_listed(D, i, size, size, pairs)
+    _found_anew(i, size, pairs)
 
 
 @inlined
 def look_at_own(K, D, arm, joined, pairs):
     """Whether those of the front dominate an arm, and, if it is one of them, whether it dominates others, where that matters."""
-    n, listed, first, zero = pairs.stride, pairs.listed, pairs.first, spread(0.0)
-    n_rows = 0
-    for f in range(pairs.sizes[FRONT]):
-        listed[n_rows], first[n_rows] = pairs.front[f], 1.0
-        n_rows += pairs.front[f] != arm
-    size = n_rows
+    size = n_rows = _list_front(arm, pairs)
     if pairs.dominators[arm] == 0.0 and not joined:
         size = _list_interesting(K, D, arm, size, pairs)
-    for k in range(size, size + WIDTH):
-        listed[k], first[k] = listed[0], first[0]
-    for start in range(0, size, WIDTH):
-        other, is_first = load(listed, start), load(first, start) > zero
-        sums = _no_objectives()
-        for d in range(0, D * n, n):
-            there = other + spread(uint64(d))
-            difference = spread(pairs.means[d + arm]) - gather(pairs.means, there)
-            sums = _with_objective(
-                sums,
-                choose(is_first, zero - difference, difference),
-                spread(pairs.variances[d + arm]),
-                gather(pairs.variances, there),
-                spread(pairs.falls[d + arm]),
-                gather(pairs.falls, there),
-            )
-        dominates, not_so, weights, mine, theirs = sums
-        stride, own = spread(uint64(n)), spread(uint64(arm))
-        at = choose(is_first, other * stride + own, own * stride + other)
-        share, rest = choose(is_first, mine, theirs), choose(is_first, theirs, mine)
-        _write(at, (dominates, not_so, weights, share, rest), pairs)
-    for k in range(n_rows):
-        pairs.stale[np.int64(listed[k]) * n + arm] = True
+    _look_at_listed(D, arm, n_rows, size, pairs)
     for k in range(n_rows, size):
-        look_for_better(np.int64(listed[k]), arm, pairs)
+        look_for_better(np.int64(pairs.listed[k]), arm, pairs)
+    _found_anew(arm, n_rows, pairs)
+
+
+@inlined
+def _list_front(i, pairs):
+    """Lists those of the front that could dominate arm i; how many."""
+    size = 0
+    for f in range(pairs.sizes[FRONT]):
+        j = pairs.front[f]
+        pairs.listed[size], pairs.at[size] = j, j * pairs.stride + i
+        size += j != i
+    return size
+
+
+@inlined
+def _found_anew(arm, n_rows, pairs):
+    """All of the front has been looked at for an arm."""
+    for k in range(n_rows):
+        pairs.stale[pairs.at[k]] = True
     pairs.valued[arm] = -1
     forget_bar(arm, pairs)
     find_best(arm, pairs)
@@ -128,9 +88,35 @@ def look_at_own(K, D, arm, joined, pairs):
 
 
 @inlined
+def _look_at_listed(D, arm, n_rows, size, pairs):
+    """Looks at listed pairs of an arm: the first ones ask whether the others dominate it, the rest whether it dominates them."""
+    n, listed, at, zero = pairs.stride, pairs.listed, pairs.at, spread(0.0)
+    for k in range(size, size + WIDTH):
+        listed[k], at[k] = listed[size - 1], at[size - 1]
+    n_first = n_rows if n_rows < size else size + WIDTH
+    for start in range(0, size, WIDTH):
+        is_first = first_lanes(n_first - start)
+        sums = _no_objectives()
+        for d in range(0, D * n, n):
+            difference = spread(pairs.means[d + arm]) - gather_listed(pairs.means, listed, start, d)
+            sums = _with_objective(
+                sums,
+                choose(is_first, zero - difference, difference),
+                spread(pairs.variances[d + arm]),
+                gather_listed(pairs.variances, listed, start, d),
+                spread(pairs.falls[d + arm]),
+                gather_listed(pairs.falls, listed, start, d),
+            )
+        dominates, not_so, weights, mine, theirs = sums
+        scatter_listed(pairs.odds, at, start, dominates / not_so)
+        scatter_listed(pairs.shares, at, start, choose(is_first, mine, theirs) / weights)
+        scatter_listed(pairs.others, at, start, choose(is_first, theirs, mine) / weights)
+
+
+@inlined
 def _list_interesting(K, D, j, size, pairs):
     """Lists the arms for which it matters whether arm j dominates them."""
-    n, listed, first = pairs.stride, pairs.listed, pairs.first
+    n, listed = pairs.stride, pairs.listed
     zero, itself, far = spread(0.0), spread(uint64(j)), spread(pairs.numbers[FAR_SQUARED])
     for v in range(0, n, WIDTH):
         test = load(pairs.test, v)
@@ -151,7 +137,8 @@ def _list_interesting(K, D, j, size, pairs):
         if v <= j < v + WIDTH:
             which &= ~(1 << (j - v))
         while which != 0:
-            listed[size], first[size] = v + lowest_bit(which), 0.0
+            i = v + lowest_bit(which)
+            listed[size], pairs.at[size] = i, j * n + i
             which &= which - 1
             size += 1
     return size
@@ -176,15 +163,6 @@ def _with_objective(sums, difference, first, second, first_fall, second_fall):
     not_so = not_so + dominates * unlikely
     dominates = dominates * likely
     return dominates, not_so, weights + weight, share + weighted * first_fall, other + weighted * second_fall
-
-
-@inlined
-def _write(at, sums, pairs):
-    """Keeps what was found about eight pairs."""
-    dominates, not_so, weights, share, other = sums
-    scatter(pairs.odds, at, dominates / not_so)
-    scatter(pairs.shares, at, share / weights)
-    scatter(pairs.others, at, other / weights)
 
 
 @inlined

@@ -5,22 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from paretopick.simulation.kernels.compiling import inlined
 from paretopick.simulation.kernels.stepwise.likely_dominators import set_bar
 from paretopick.simulation.kernels.stepwise.normal_functions import clipped, deviation_of, value_of
 from paretopick.simulation.kernels.stepwise.pair_memory import CHANGED, FRONT, NONE, ROWS, F, ask_for_row, real_arms
 from paretopick.simulation.kernels.stepwise.pair_relations import look_at_row
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    bits,
-    choose,
-    gather,
-    inlined,
-    load,
-    lowest_bit,
-    scatter,
-    spread,
-    store,
-)
+from paretopick.simulation.kernels.vector_memory import gather_listed, load, scatter_listed, store
+from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, first_lanes, lowest_bit, spread
 
 
 @inlined
@@ -30,7 +21,6 @@ def settle(K, D, pairs):
     Where it turns out that all of the front has to be looked at, that is done, and once more.
     """
     sizes, listed, numbers, n = pairs.sizes, pairs.listed, pairs.numbers, pairs.stride
-    zero = spread(0.0)
     while sizes[ROWS] > 0 or sizes[CHANGED] > 0:
         for r in range(sizes[ROWS]):
             look_at_row(D, pairs.rows[r], pairs)
@@ -38,17 +28,17 @@ def settle(K, D, pairs):
         n_below = _list_dominated(pairs)
         size = _list_optimal(K, n_below, pairs)
         for k in range(size, size + WIDTH):
-            listed[k], pairs.first[k] = listed[0], pairs.first[0]
+            listed[k] = listed[size - 1]
+        n_first = n_below if n_below < size else size + WIDTH
         for start in range(0, size, WIDTH):
-            at = load(listed, start)
-            share, other = gather(pairs.shares, at), gather(pairs.others, at)
-            odds = gather(pairs.odds, at) * spread(numbers[F])
-            odds = clipped(choose(load(pairs.first, start) > zero, odds, spread(1.0) / odds))
+            share, other = gather_listed(pairs.shares, listed, start, 0), gather_listed(pairs.others, listed, start, 0)
+            odds = gather_listed(pairs.odds, listed, start, 0) * spread(numbers[F])
+            odds = clipped(choose(first_lanes(n_first - start), odds, spread(1.0) / odds))
             z = deviation_of(odds)
             value = value_of(odds, z, share, other)
             store(pairs.found, start, z)
-            scatter(pairs.values, at, value * share)
-            scatter(pairs.other_values, at, value * other)
+            scatter_listed(pairs.values, listed, start, value * share)
+            scatter_listed(pairs.other_values, listed, start, value * other)
         for k in range(n_below):
             at = np.int64(listed[k])
             i = at % n
@@ -68,7 +58,7 @@ def _list_dominated(pairs):
             pairs.dominated[i] = 1.0
             if pairs.valued[i] != np.int64(pairs.place[i]):
                 pairs.valued[i] = np.int64(pairs.place[i])
-                pairs.listed[size], pairs.first[size] = pairs.place[i] * uint64(pairs.stride) + uint64(i), 1.0
+                pairs.listed[size] = pairs.place[i] * uint64(pairs.stride) + uint64(i)
                 size += 1
         elif pairs.bar[i] > NONE or pairs.sure[i] != 0.0:  # some of the front have not been looked at
             ask_for_row(i, pairs)
@@ -91,7 +81,7 @@ def _list_optimal(K, size, pairs):
             optimal &= optimal - 1
             for f in range(pairs.sizes[FRONT]):
                 at = pairs.front[f] * n + i
-                pairs.listed[size], pairs.first[size] = at, 0.0
+                pairs.listed[size] = at
                 size += pairs.stale[at]
                 pairs.stale[at] = False
     return size

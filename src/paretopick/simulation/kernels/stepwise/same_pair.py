@@ -12,19 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
+from paretopick.simulation.kernels.compiling import inlined
 from paretopick.simulation.kernels.fronts import excess, excess_both_ways
-from paretopick.simulation.kernels.vectors import (
-    WIDTH,
-    choose,
-    inlined,
-    lane_numbers,
-    larger,
-    largest,
-    load,
-    smaller,
-    smallest,
-    spread,
-)
+from paretopick.simulation.kernels.vector_memory import load
+from paretopick.simulation.kernels.vectors import WIDTH, choose, lane_numbers, larger, largest, smaller, smallest, spread
 
 DOUBT = 1e-9
 """What is decided by less than this part of the numbers compared is not decided here: far more than rounding can change."""
