@@ -18,10 +18,10 @@ from paretopick._arrays import check_real
 from paretopick._words import cut
 from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.storage.addresses import PASSWORD_FILE
+from paretopick.studies.measurement import Measurement
 from paretopick.studies.readings import readings
 from paretopick.studies.shell import OPTION, SETTING, SHELL, ShellCode, check_nested, variables
 from paretopick.studies.shell_syntax import PLACEHOLDER
-from paretopick.studies.study import Measurement
 from paretopick.studies.supervisors import MARK, SUPERVISOR
 
 LONGEST_OUTPUT = 10_000_000

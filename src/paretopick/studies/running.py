@@ -25,8 +25,9 @@ from paretopick.storage import StorageChoice, open_storage
 from paretopick.studies.definition import Definition, Scale, Told, define
 from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
 from paretopick.studies.interrupts import Inbox, Stopped
+from paretopick.studies.measurement import Measurement
 from paretopick.studies.result import ParetoResult
-from paretopick.studies.study import Measurement, Study
+from paretopick.studies.study import Study
 
 SHORT_LEASE = 30.0
 """Seconds that a measurement is promised to us; renewed while it runs, so that others wait no longer after a crash."""

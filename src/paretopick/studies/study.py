@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import builtins
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_choice, check_integer, check_name, check_real, check_sequence
-from paretopick._words import short, text_of
-from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
+from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real, check_sequence
+from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
 from paretopick.storage.contract import pages
+from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.data import StudyData, data_of
-from paretopick.studies.definition import Definition, Scale, Told, Values, define, option_with_settings
+from paretopick.studies.definition import Definition, Scale, Told, Values, define
+from paretopick.studies.given import is_list, kept_text, number_of, worker_of
 from paretopick.studies.live import LiveState
+from paretopick.studies.measurement import Measurement
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
@@ -35,20 +33,7 @@ LEASE = 3600.0
 """Seconds that a worker has for a measurement before others may have it too."""
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """Something to measure: tell its ``number`` what came out."""
-
-    number: int
-    option: str
-    round: int
-    settings: Mapping[str, Any]
-    """The further columns of the table of options."""
-    expires: float | None
-    """When others may have it too, in seconds since 1970; None for never."""
-
-
-class Study:
+class Study(Amendments):
     """Options, metrics, a budget, and all that was measured so far.
 
     A loop in any number of processes, each with a name of its own::
@@ -214,7 +199,7 @@ class Study:
             worker: who tells; by default whoever has the measurement.
             request: an id of this call, for whoever has to make it again; see ``add``.
         """
-        told, worker = self._several(number, values), _worker(worker)
+        told, worker = self._several(number, values), worker_of(worker)
 
         def tell(rules: Rules) -> None:
             for each, row in told:
@@ -224,9 +209,9 @@ class Study:
 
     def _several(self, number: Any, values: Any) -> builtins.list[tuple[int, Told]]:
         """Numbers and what came out, from one of each or from as many."""
-        if not _is_list(number):
-            return [(_number(number), self.definition.told(values))]
-        numbers = [_number(each) for each in number]
+        if not is_list(number):
+            return [(number_of(number), self.definition.told(values))]
+        numbers = [number_of(each) for each in number]
         rows = check_sequence(values, "values", "is not a list of measurements; give one for each number")
         if len(rows) != len(numbers) or len(set(numbers)) != len(numbers):
             raise InvalidInput(
@@ -247,113 +232,10 @@ class Study:
             worker: who says so; if others have the measurement by now, nothing happens.
             request: an id of this call; see ``add``.
         """
-        number = _number(number)
-        details = {"why": _text(why)} | ({} if output is None else {"output": _text(output)})
-        worker = _worker(worker)
+        number = number_of(number)
+        details = {"why": kept_text(why)} | ({} if output is None else {"output": kept_text(output)})
+        worker = worker_of(worker)
         self._live.change(lambda rules: rules.fail(number, details, worker), request)
-
-    def void(
-        self,
-        number: int | Sequence[int] | None = None,
-        why: str = "",
-        *,
-        where: Mapping[str, Any] | None = None,
-        request: str | None = None,
-    ) -> builtins.list[int]:
-        """Takes measurements back that turned out to be wrong, and returns which: all of them, or none if that is not possible.
-
-        They leave the data. With a policy that plans rounds, the option is due again if the round is open; else what was decided
-        with them stands.
-
-        Args:
-            number: of a measurement that was told, or a list of numbers.
-            why: in a sentence.
-            where: instead of numbers, what they have in common: ``{"plate": 3}``, ``{"worker": "w2", "option": "zlib 9"}``; any
-                column of ``measurements()``.
-            request: an id of this call; see ``add``.
-        """
-        if (number is None) == (where is None):
-            raise InvalidInput("void() needs numbers of measurements, or where=, what those to be taken back have in common.")
-        chosen = self.find(where) if where is not None else [_number(each) for each in _each(number)]
-        if not str(why).strip():
-            raise InvalidInput("void() needs a reason: why=, in a sentence.")
-
-        def void(rules: Rules) -> None:
-            for each in dict.fromkeys(chosen):
-                rules.void(each, _text(why))
-
-        self._live.change(void, request)
-        return chosen
-
-    def find(self, where: Mapping[str, Any]) -> builtins.list[int]:
-        """Returns the numbers of the valid measurements that have some values in some columns of ``measurements()``.
-
-        Args:
-            where: name to value, such as ``{"plate": 3}``; numbers are equal to their texts.
-        """
-        rows = self.measurements()
-        columns = {name for row in rows for name in row}
-        for name in _mapping(where, "where"):
-            check_choice(name, columns, "column of the measurements")
-        found = [
-            row["number"]
-            for row in rows
-            if row["status"] == "told" and all(_same(row.get(name), value) for name, value in where.items())
-        ]
-        if not found:
-            shown = ", ".join(f"{name}={value}" for name, value in where.items())
-            raise InvalidInput(f"no valid measurement has {shown}; see paretopick export {self.name}, or measurements().")
-        return found
-
-    def correct(self, number: int, values: Values, why: str, *, request: str | None = None) -> bool:
-        """Puts other values in the place of those of a measurement; the log keeps both.
-
-        Args:
-            number: of a measurement that was told.
-            values: all of its metrics, as they should have been told.
-            why: in a sentence.
-            request: an id of this call; see ``add``.
-
-        Returns:
-            Whether the values are others than before.
-        """
-        number, told = _number(number), self.definition.told(values)
-        return self._live.change(lambda rules: rules.correct(number, told.row, _text(why)), request)
-
-    def retire(self, option: str, why: str, *, request: str | None = None) -> None:
-        """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
-
-        Args:
-            option: its name.
-            why: in a sentence.
-            request: an id of this call; see ``add``.
-        """
-        arm = self.definition.arm(option)
-        self._live.change(lambda rules: rules.retire(arm, _text(why)), request)
-
-    def reinstate(self, option: str, why: str = "", *, request: str | None = None) -> None:
-        """Takes an option in again that was retired, with all its measurements; not where rounds are planned ahead.
-
-        Args:
-            option: its name.
-            why: in a sentence.
-            request: an id of this call; see ``add``.
-        """
-        arm = self.definition.arm(option)
-        self._live.change(lambda rules: rules.reinstate(arm, _text(why)), request)
-
-    def add_option(self, option: Any, settings: Mapping[str, Any] | None = None, *, request: str | None = None) -> None:
-        """Adds an option that turned up later; not where rounds are planned ahead.
-
-        It is measured a few times first, within the budget as it is: ``extend`` it if need be.
-
-        Args:
-            option: its name.
-            settings: the further columns of the table of options, if the others have some.
-            request: an id of this call; see ``add``.
-        """
-        name, own = option_with_settings(option, settings)
-        self._live.change(lambda rules: rules.join(name, own), request)
 
     def renew(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
         """Gives a worker more time for measurements that take long; call it before the lease runs out.
@@ -366,7 +248,7 @@ class Study:
         Returns:
             Those of the numbers that are still with the worker. The others were told, or others have them now.
         """
-        wanted = [_number(number) for number in numbers]
+        wanted = [number_of(number) for number in numbers]
         check_name(worker, "worker")
         return self._live.change(lambda rules: rules.renew(wanted, worker, lease))
 
@@ -381,106 +263,9 @@ class Study:
         Returns:
             The numbers that were given back.
         """
-        wanted = [_number(number) for number in numbers]
+        wanted = [number_of(number) for number in numbers]
         check_name(worker, "worker")
         return self._live.change(lambda rules: rules.release(wanted, worker), request)
-
-    def extend(self, *numbers: int, budget: int | None = None, request: str | None = None, **more: Any) -> None:
-        """Allows more measurements, up to a new budget: for policies whose rounds are not planned ahead.
-
-        Args:
-            budget: the new one, all measurements so far included.
-            request: an id of this call; see ``add``.
-            numbers: not taken, nor is anything else; more time for measurements is ``renew``.
-        """
-        if numbers or more or budget is None:
-            given = ", ".join([*map(repr, numbers), *(f"{name}={value!r}" for name, value in more.items())])
-            raise InvalidInput(
-                f"extend({given}) is not about a budget; write extend(budget={self.budget + 100}) to allow more measurements, "
-                f"or renew({given or 'number'}) to give a worker more time for some."
-            )
-        self._live.change(lambda rules: rules.extend(budget), request)
-
-    def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> builtins.list[int]:
-        """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
-
-        They are data like all others, and count against the budget. With policies that plan rounds they count as soon as their
-        options are due, now or in a later round, instead of new ones.
-
-        Args:
-            measurements: pairs of an option and its values.
-            request: an id of this call, any text, kept with what it did. The same id again does nothing more and returns the
-                same: for calls whose answer was lost. ``OutcomeUnknown`` says under which id a call without one was made.
-
-        Returns:
-            The numbers that they got.
-        """
-        rows = self.definition.rows(measurements)
-
-        def add(rules: Rules) -> builtins.list[int]:
-            before = rules.added_before(rows)
-            return rules.add(rows) if before is None else before
-
-        return self._add(add, request)
-
-    def record(
-        self,
-        told: Mapping[int, Values],
-        failed: Mapping[int, str],
-        added: Iterable[tuple[str, Values]] = (),
-        *,
-        options: Mapping[int, str] | None = None,
-        again: bool = False,
-        corrected: Mapping[int, Values] | None = None,
-        why: str = "",
-        request: str | None = None,
-    ) -> builtins.list[int]:
-        """``tell``, ``fail`` and ``add`` for many measurements at once: all of them, or none if anything is wrong with one.
-
-        It can be repeated: what was told or failed before is skipped, also if it was voided since.
-
-        Args:
-            told: number to values.
-            failed: number to the reason.
-            added: as for ``add``, except that rows which were recorded before are skipped if they come first, as in a file that
-                has grown, and refused if they come later.
-            options: number to the name of the option, refused where it is another one.
-            again: whether equal rows are other measurements, and to be added, too.
-            corrected: number to the values that replace those that were told.
-            why: they are corrected.
-            request: an id of this call; see ``add``.
-
-        Returns:
-            The numbers of what was added.
-        """
-        rows = {_number(number): self.definition.told(values) for number, values in _mapping(told, "told").items()}
-        reasons = {_number(number): _text(why) for number, why in _mapping(failed, "failed").items()}
-        beside = {_number(number): option for number, option in _mapping(options or {}, "options").items()}
-        new = self.definition.rows(added)
-        other = {_number(number): self.definition.told(row).row for number, row in _mapping(corrected or {}, "corrected").items()}
-
-        def record(rules: Rules) -> builtins.list[int]:
-            before = rules.added_before(new)
-            for number, option in beside.items():
-                rules.check_option(number, option)
-            for number, row in rows.items():
-                rules.tell(number, row, even_if_voided=True)
-            for number, values in other.items():
-                rules.correct(number, values, _text(why))
-            for number, reason in reasons.items():
-                rules.fail(number, {"why": reason})
-            if before is not None:
-                return before
-            return rules.add(new if again else rules.unknown(new), of=new)
-
-        return self._add(record, request)
-
-    def _add(self, act: Callable[[Rules], builtins.list[int]], request: str | None) -> builtins.list[int]:
-        """Many measurements at once, after which the state is kept."""
-        numbers = self._live.change(act, request)
-        with suppress(StorageFailed):  # the measurements are stored, and the next one to write keeps it
-            self._live.keep_checkpoint()
-        return numbers
 
     def result(self, *, level: float = LEVEL, rehearsals: int = 0) -> ParetoResult:
         """Returns which options are Pareto-optimal, as far as can be said now, and how sure that is.
@@ -575,53 +360,6 @@ def new_study(name: str, definition: Definition, storage: StorageChoice) -> Stud
     return Study(database, stored)
 
 
-def _number(value: Any) -> int:
-    """The number of a measurement, as databases can hold it."""
-    if isinstance(value, Measurement):
-        raise InvalidInput(f"{value!r} is a measurement; pass its number, which is .number of it: {value.number}.")
-    return check_integer(value, "number", minimum=1, maximum=2**31 - 1)
-
-
 def _sought(name: str) -> str:
     """The name of a study that may be there: one that databases can look for."""
     return name if isinstance(name, str) and name.isprintable() else check_name(name, "study")
-
-
-def _worker(name: str | None) -> str | None:
-    """Who tells, if somebody says so."""
-    return None if name is None else check_name(name, "worker")
-
-
-def _is_list(given: Any) -> bool:
-    return isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes)
-
-
-def _each(given: Any) -> Iterable[Any]:
-    """What is in a list, or the one thing that is given."""
-    return given if _is_list(given) else [given]
-
-
-def _same(value: Any, wanted: Any) -> bool:
-    """Whether a value is what somebody looks for: numbers may be written as texts."""
-    if value is None or str(value) == str(wanted):
-        return value is not None
-    number = _as_number(value)
-    return number is not None and number == _as_number(wanted)
-
-
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"{name}={short(given)} is not a mapping from numbers of measurements; write for instance {{}}.")
-    return given
-
-
-def _text(why: str) -> str:
-    """A text that every database can hold."""
-    return text_of(why).replace("\0", "").encode("utf-8", "replace").decode()

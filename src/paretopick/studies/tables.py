@@ -18,7 +18,8 @@ from paretopick._texts import whole_number_of
 from paretopick._words import quoted, short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import LARGEST_VALUE
-from paretopick.studies.study import Measurement, Study
+from paretopick.studies.measurement import Measurement
+from paretopick.studies.study import Study
 
 FORMATS = ("csv", "json", "parquet")
 

@@ -1,0 +1,238 @@
+"""What can be done to the data, the options and the budget of a study after the fact."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from paretopick._arrays import check_choice
+from paretopick.errors import InvalidInput, StorageFailed
+from paretopick.studies.definition import Definition, Values, option_with_settings
+from paretopick.studies.given import each_of, is_same, kept_text, mapping_of, number_of
+from paretopick.studies.live import LiveState
+from paretopick.studies.rules import Rules
+
+
+class Amendments(ABC):
+    """The part of a study that corrects, takes back, brings along, and lets it grow."""
+
+    name: str
+    _live: LiveState
+
+    @property
+    @abstractmethod
+    def definition(self) -> Definition:
+        """What the study is about."""
+
+    @property
+    @abstractmethod
+    def budget(self) -> int:
+        """The most measurements that may count."""
+
+    @abstractmethod
+    def measurements(self) -> list[dict[str, Any]]:
+        """Returns a row for every measurement that was told or failed."""
+
+    def void(
+        self,
+        number: int | Sequence[int] | None = None,
+        why: str = "",
+        *,
+        where: Mapping[str, Any] | None = None,
+        request: str | None = None,
+    ) -> list[int]:
+        """Takes measurements back that turned out to be wrong, and returns which: all of them, or none if that is not possible.
+
+        They leave the data. With a policy that plans rounds, the option is due again if the round is open; else what was decided
+        with them stands.
+
+        Args:
+            number: of a measurement that was told, or a list of numbers.
+            why: in a sentence.
+            where: instead of numbers, what they have in common: ``{"plate": 3}``, ``{"worker": "w2", "option": "zlib 9"}``; any
+                column of ``measurements()``.
+            request: an id of this call; see ``add``.
+        """
+        if (number is None) == (where is None):
+            raise InvalidInput("void() needs numbers of measurements, or where=, what those to be taken back have in common.")
+        chosen = self.find(where) if where is not None else [number_of(each) for each in each_of(number)]
+        if not str(why).strip():
+            raise InvalidInput("void() needs a reason: why=, in a sentence.")
+
+        def void(rules: Rules) -> None:
+            for each in dict.fromkeys(chosen):
+                rules.void(each, kept_text(why))
+
+        self._live.change(void, request)
+        return chosen
+
+    def find(self, where: Mapping[str, Any]) -> list[int]:
+        """Returns the numbers of the valid measurements that have some values in some columns of ``measurements()``.
+
+        Args:
+            where: name to value, such as ``{"plate": 3}``; numbers are equal to their texts.
+        """
+        rows = self.measurements()
+        columns = {name for row in rows for name in row}
+        for name in mapping_of(where, "where"):
+            check_choice(name, columns, "column of the measurements")
+        found = [
+            row["number"]
+            for row in rows
+            if row["status"] == "told" and all(is_same(row.get(name), value) for name, value in where.items())
+        ]
+        if not found:
+            shown = ", ".join(f"{name}={value}" for name, value in where.items())
+            raise InvalidInput(f"no valid measurement has {shown}; see paretopick export {self.name}, or measurements().")
+        return found
+
+    def correct(self, number: int, values: Values, why: str, *, request: str | None = None) -> bool:
+        """Puts other values in the place of those of a measurement; the log keeps both.
+
+        Args:
+            number: of a measurement that was told.
+            values: all of its metrics, as they should have been told.
+            why: in a sentence.
+            request: an id of this call; see ``add``.
+
+        Returns:
+            Whether the values are others than before.
+        """
+        number, told = number_of(number), self.definition.told(values)
+        return self._live.change(lambda rules: rules.correct(number, told.row, kept_text(why)), request)
+
+    def retire(self, option: str, why: str, *, request: str | None = None) -> None:
+        """Takes an option out: it is never asked for again and is not in the answer. What was decided stands.
+
+        Args:
+            option: its name.
+            why: in a sentence.
+            request: an id of this call; see ``add``.
+        """
+        arm = self.definition.arm(option)
+        self._live.change(lambda rules: rules.retire(arm, kept_text(why)), request)
+
+    def reinstate(self, option: str, why: str = "", *, request: str | None = None) -> None:
+        """Takes an option in again that was retired, with all its measurements; not where rounds are planned ahead.
+
+        Args:
+            option: its name.
+            why: in a sentence.
+            request: an id of this call; see ``add``.
+        """
+        arm = self.definition.arm(option)
+        self._live.change(lambda rules: rules.reinstate(arm, kept_text(why)), request)
+
+    def add_option(self, option: Any, settings: Mapping[str, Any] | None = None, *, request: str | None = None) -> None:
+        """Adds an option that turned up later; not where rounds are planned ahead.
+
+        It is measured a few times first, within the budget as it is: ``extend`` it if need be.
+
+        Args:
+            option: its name.
+            settings: the further columns of the table of options, if the others have some.
+            request: an id of this call; see ``add``.
+        """
+        name, own = option_with_settings(option, settings)
+        self._live.change(lambda rules: rules.join(name, own), request)
+
+    def extend(self, *numbers: int, budget: int | None = None, request: str | None = None, **more: Any) -> None:
+        """Allows more measurements, up to a new budget: for policies whose rounds are not planned ahead.
+
+        Args:
+            budget: the new one, all measurements so far included.
+            request: an id of this call; see ``add``.
+            numbers: not taken, nor is anything else; more time for measurements is ``renew``.
+        """
+        if numbers or more or budget is None:
+            given = ", ".join([*map(repr, numbers), *(f"{name}={value!r}" for name, value in more.items())])
+            raise InvalidInput(
+                f"extend({given}) is not about a budget; write extend(budget={self.budget + 100}) to allow more measurements, "
+                f"or renew({given or 'number'}) to give a worker more time for some."
+            )
+        self._live.change(lambda rules: rules.extend(budget), request)
+
+    def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> list[int]:
+        """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
+
+        They are data like all others, and count against the budget. With policies that plan rounds they count as soon as their
+        options are due, now or in a later round, instead of new ones.
+
+        Args:
+            measurements: pairs of an option and its values.
+            request: an id of this call, any text, kept with what it did. The same id again does nothing more and returns the
+                same: for calls whose answer was lost. ``OutcomeUnknown`` says under which id a call without one was made.
+
+        Returns:
+            The numbers that they got.
+        """
+        rows = self.definition.rows(measurements)
+
+        def add(rules: Rules) -> list[int]:
+            before = rules.added_before(rows)
+            return rules.add(rows) if before is None else before
+
+        return self._add(add, request)
+
+    def record(
+        self,
+        told: Mapping[int, Values],
+        failed: Mapping[int, str],
+        added: Iterable[tuple[str, Values]] = (),
+        *,
+        options: Mapping[int, str] | None = None,
+        again: bool = False,
+        corrected: Mapping[int, Values] | None = None,
+        why: str = "",
+        request: str | None = None,
+    ) -> list[int]:
+        """``tell``, ``fail`` and ``add`` for many measurements at once: all of them, or none if anything is wrong with one.
+
+        It can be repeated: what was told or failed before is skipped, also if it was voided since.
+
+        Args:
+            told: number to values.
+            failed: number to the reason.
+            added: as for ``add``, except that rows which were recorded before are skipped if they come first, as in a file that
+                has grown, and refused if they come later.
+            options: number to the name of the option, refused where it is another one.
+            again: whether equal rows are other measurements, and to be added, too.
+            corrected: number to the values that replace those that were told.
+            why: they are corrected.
+            request: an id of this call; see ``add``.
+
+        Returns:
+            The numbers of what was added.
+        """
+        rows = {number_of(number): self.definition.told(values) for number, values in mapping_of(told, "told").items()}
+        reasons = {number_of(number): kept_text(why) for number, why in mapping_of(failed, "failed").items()}
+        beside = {number_of(number): option for number, option in mapping_of(options or {}, "options").items()}
+        new = self.definition.rows(added)
+        other = {
+            number_of(number): self.definition.told(row).row for number, row in mapping_of(corrected or {}, "corrected").items()
+        }
+
+        def record(rules: Rules) -> list[int]:
+            before = rules.added_before(new)
+            for number, option in beside.items():
+                rules.check_option(number, option)
+            for number, row in rows.items():
+                rules.tell(number, row, even_if_voided=True)
+            for number, values in other.items():
+                rules.correct(number, values, kept_text(why))
+            for number, reason in reasons.items():
+                rules.fail(number, {"why": reason})
+            if before is not None:
+                return before
+            return rules.add(new if again else rules.unknown(new), of=new)
+
+        return self._add(record, request)
+
+    def _add(self, act: Callable[[Rules], list[int]], request: str | None) -> list[int]:
+        """Many measurements at once, after which the state is kept."""
+        numbers = self._live.change(act, request)
+        with suppress(StorageFailed):  # the measurements are stored, and the next one to write keeps it
+            self._live.keep_checkpoint()
+        return numbers

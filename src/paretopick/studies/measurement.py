@@ -1,0 +1,20 @@
+"""Measurement: what a study hands out to be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Something to measure: tell its ``number`` what came out."""
+
+    number: int
+    option: str
+    round: int
+    settings: Mapping[str, Any]
+    """The further columns of the table of options."""
+    expires: float | None
+    """When others may have it too, in seconds since 1970; None for never."""
