@@ -30,9 +30,9 @@ WHICH = (
 )
 
 TABLE_LEGEND = (
-    "P(optimal) is the probability that an option is Pareto-optimal; measured, how often it was. In a 95% interval the true mean "
-    "is with 95% probability. Beaten by: the option of the answer that is most likely ahead in every metric, and by how much, "
-    "with 95% intervals in brackets."
+    "P(optimal) is the probability that an option is Pareto-optimal; measured, how often it was. A true mean is within its 95% "
+    "interval with a probability of 95%. Beaten by: the option of the answer that is most likely ahead in every metric, and by "
+    "how much, with 95% intervals in brackets."
 )
 
 REHEARSALS = 500

@@ -26,7 +26,9 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; white-space: nowrap; }
 th { border-bottom: 2px solid #999; }
 .text { text-align: left; white-space: normal; overflow-wrap: break-word; }
-.text:first-child, .text:last-child { min-width: 7rem; max-width: 20rem; overflow-wrap: anywhere; }
+.text:first-child { min-width: 6rem; max-width: 20rem; overflow-wrap: anywhere; }
+.text:last-child { min-width: 15rem; max-width: 26rem; overflow-wrap: anywhere; }
+.status { text-align: left; }
 tr { background: #fff; }
 tr.pareto { background: #e8f1fb; font-weight: 600; }
 tr.open { background: #fff4e0; }
