@@ -121,14 +121,18 @@ def groups(outcomes: Sequence[Outcome], names: Iterable[str], level: float) -> l
             [
                 f"*{name}*" if name != "all" else "all",
                 f"{inside.mean():.0%}",
-                f"{true[inside].mean():.1%}",
+                _share(true[inside]),
                 f"{outside.mean():.0%}",
-                f"{1 - true[outside].mean():.1%}",
+                _share(~true[outside]),
                 f"{leaning.mean():.0%}",
-                f"{kept.mean():.0%}",
+                _share(kept),
             ]
         )
     return rows(["population", "surely in", "optimal", "surely out", "dominated", "open", "on their side"], lines)
+
+
+def _share(true: np.ndarray) -> str:
+    return f"{true.mean():.1%}" if len(true) else ""
 
 
 def fronts(outcomes: Sequence[Outcome]) -> list[str]:

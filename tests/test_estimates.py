@@ -7,7 +7,7 @@ from scipy.special import digamma, ndtr, polygamma
 
 from paretopick.errors import NotReady
 from paretopick.estimates import estimate_tables
-from paretopick.estimates.populations import shrunken
+from paretopick.estimates.populations import root, shrunken
 from paretopick.estimates.records import POPULATION
 from paretopick.studies.certainty import _wilson, judge
 from paretopick.theory.dominance import optimal_rows
@@ -281,3 +281,15 @@ def test_degrees_of_freedom_are_no_more_than_there_are():
     for _ in range(200):
         found = estimates_of(normal_tables(rng, np.zeros((3, 1)), [2, 2, 2]))
         assert found.freedom.max() <= 3
+
+
+def test_units_far_apart_do_not_drown_each_other():
+    rng = np.random.default_rng(19)
+    some = rng.normal(size=(4, 3, 6))
+    covariances = some @ np.swapaxes(some, 1, 2)
+    for powers in ((40, 0, -40), (0, -40, 40), (0, 0, 0)):
+        units = 2.0 ** np.array(powers)
+        scaled = covariances * units[:, None] * units
+        roots = root(scaled)
+        assert roots @ np.swapaxes(roots, 1, 2) == pytest.approx(scaled, rel=1e-12)
+    assert (root(np.zeros((1, 2, 2))) == 0).all()

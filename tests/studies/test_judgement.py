@@ -139,3 +139,20 @@ def test_another_answer_is_held_against_the_same_draws():
         share = np.mean([(row == other).all() for row in found.optimal])
         assert found.certainty_of(other).probability == share > 0
     assert found.certainty_of(np.zeros(6, dtype=bool)).probability == 0.0
+
+
+@pytest.mark.parametrize("means", ["cloud", "front"])
+@pytest.mark.parametrize("factors", [(2.0**40, 2.0**-40), (2.0**300, 2.0**300), (2.0**-300, 2.0**-300)])
+def test_units_do_not_matter(means, factors):
+    rng = np.random.default_rng(10)
+    angles = np.linspace(0, np.pi / 2, 9)
+    places = rng.normal(size=(9, 2)) if means == "cloud" else 2 * np.column_stack((np.cos(angles), np.sin(angles)))
+    tables = noisy(rng, places, 6, stds=0.5)
+    found = judged(tables)
+    assert found.estimates.front_probability > 0
+    assert judged([table * factors for table in tables]).probabilities == pytest.approx(found.probabilities, abs=0.04)
+
+
+def test_options_that_are_exactly_alike_are_all_in():
+    found = judged([[[2.0, 5.0]] * 3] * 7 + [[[1.0, 5.0]] * 3], exact=[True, True])
+    assert found.answer.tolist() == [True] * 7 + [False]

@@ -7,7 +7,6 @@ import pickle
 import re
 from dataclasses import replace
 
-import calibration
 import numpy as np
 import pytest
 from rich.console import Console
@@ -368,17 +367,3 @@ def test_probabilities_are_never_said_to_be_zero_or_one(share, text):
     from paretopick._words import probability
 
     assert probability(share) == text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("population", ["independent", "few", "0 or 1"])
-def test_what_is_said_is_true_about_as_often(population, monkeypatch):
-    """A small version of ``make calibration``, which has the numbers."""
-    monkeypatch.setattr(calibration, "REHEARSALS", 1)
-    outcomes = [calibration.simulated((population, number)) for number in range(0, 80, 4)]
-    said, true = (np.concatenate([getattr(outcome, name) for outcome in outcomes]) for name in ("said", "optimal"))
-    assert said.mean() == pytest.approx(true.mean(), abs=0.1)
-    assert calibration.off(said, true) < 0.12
-    whole, right = np.mean([outcome.whole for outcome in outcomes]), np.mean([outcome.right for outcome in outcomes])
-    assert whole == pytest.approx(right, abs=0.2)
-    assert "| 90% to 100% |" in "".join(calibration.table(outcomes))

@@ -102,9 +102,15 @@ def log_density(apart: FloatArray, covariances: FloatArray) -> FloatArray:
 
 
 def root(covariances: FloatArray) -> FloatArray:
-    """Matrices A with ``A A^T`` the covariances, also of those that rounding made a little negative."""
-    values, vectors = np.linalg.eigh((covariances + np.swapaxes(covariances, -1, -2)) / 2)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
+    """Matrices A with ``A A^T`` the covariances, also of those that rounding made a little negative.
+
+    From correlations, so that bytes and milliseconds do not drown each other.
+    """
+    widths = np.sqrt(np.maximum(np.diagonal(covariances, axis1=-2, axis2=-1), 0.0))
+    safe = np.where(widths > 0, widths, 1.0)
+    correlations = covariances / (safe[..., :, None] * safe[..., None, :])
+    values, vectors = np.linalg.eigh((correlations + np.swapaxes(correlations, -1, -2)) / 2)
+    return np.asarray(widths[..., :, None] * vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
 
 
 def shared_out(n: int, weights: FloatArray) -> IntArray:
