@@ -355,8 +355,9 @@ def test_run_a_file_creates_and_resumes(bench):
     assert re.search(r"^bad\s+dominated", text, re.MULTILINE)
     calls = (bench / "calls").read_text().splitlines()
     assert len(calls) == 38
-    assert stdout_of("run", "study.toml", cwd=bench) == text  # done: nothing is measured again
-    assert "note: the study 'study' is done already" in call("run", "study.toml", cwd=bench).stderr
+    again = call("run", "study.toml", cwd=bench)
+    assert "note: the study 'study' is done already" in again.stderr
+    assert again.stdout == f"{text}Nothing was measured now: this is the study 'study' as it was finished before.\n"
     assert len((bench / "calls").read_text().splitlines()) == 38
     record = json.loads(stdout_of("run", "study.toml", "--json", cwd=bench))
     assert record["pareto"] == ["fast", "small", "mid"]

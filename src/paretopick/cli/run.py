@@ -28,7 +28,7 @@ from paretopick.cli.arguments import (
     check_file_alone,
     study_from,
 )
-from paretopick.cli.output import note, print_result, print_result_as_json
+from paretopick.cli.output import note, print_result, print_result_as_json, say
 from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
 from paretopick.policies import DEFAULT_POLICY
@@ -113,7 +113,8 @@ def command(
     before = study.definition.command
     if before and before != told.definition.command:
         note(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
-    if study.done:
+    was_done = study.done
+    if was_done:
         note(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
     if database.shown.startswith("postgresql"):
         measure.hide(*PASSWORDS_OF_POSTGRESQL)
@@ -142,6 +143,8 @@ def command(
         print_result_as_json(result)
     else:
         print_result(result)
+        if was_done:
+            say(f"Nothing was measured now: this is the study {study.name!r} as it was finished before.")
 
 
 def _from_file(what: list[str], given: Mapping[str, bool]) -> StudyFile:

@@ -35,8 +35,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         rehearsals: how often to simulate the same study at the means as measured.
         level: how probable a status must be to be called sure.
     """
-    definition, now = state.definition, state.policy.snapshot()
-    said = _said(state, level)
+    definition, said = state.definition, _said(state, level)
     means = state.means()
     signed = means * definition.signs
     dominators = _dominators(signed, said.front, [arm for arm in state.present if arm not in said.front])
@@ -46,7 +45,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     counts = state.counts
     errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
     errors[:, definition.is_exact] = 0.0
-    names = definition.options
+    names, left_in = definition.options, _left_in(state)
     return ParetoResult(
         study=study,
         done=state.done,
@@ -63,7 +62,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
                 intervals=dict(zip(definition.goals, map(tuple, intervals[arm]), strict=True))
                 if arm in intervals
                 else dict.fromkeys(definition.goals),
-                left_in_round=None if definition.choice.roundless else int(now.left_in[arm]) or None,
+                left_in_round=left_in.get(arm),
                 in_answer=arm in said.front,
                 beaten_by=beaten_by.get(arm),
             )
@@ -160,6 +159,13 @@ def _said(state: State, level: float) -> _Said:
     return _Said(present, front, certainty, level, chances, judgement)
 
 
+def _left_in(state: State) -> dict[int, int]:
+    """After which round options were not measured any more, where there are rounds."""
+    if state.definition.choice.roundless:
+        return {}
+    return {arm: int(left) for arm, left in enumerate(state.policy.snapshot().left_in) if left}
+
+
 def _rehearsal(state: State, judgement: Judgement | None, runs: int) -> Rehearsal | None:
     if not runs or judgement is None:
         return None
@@ -237,9 +243,10 @@ def _notes(state: State) -> Iterable[str]:
 
 def _contradictions(state: State, said: _Said) -> Iterable[str]:
     """Where the rounds of a policy have decided otherwise than all measurements together say by now."""
-    definition, now = state.definition, state.policy.snapshot()
+    definition = state.definition
     if definition.choice.roundless or said.judgement is None or definition.choice.max_arms is not None:
         return
+    now = state.policy.snapshot()
     decided_in, decided_out = set(now.accepted), set(now.rejected)
     if state.done:
         decided_in, decided_out = said.front, set(said.present) - said.front

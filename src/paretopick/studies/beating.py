@@ -101,7 +101,8 @@ def _differences(
     for start in range(0, len(others), step):
         own, their = draws[:, members[start : start + step]], draws[:, others[start : start + step]]
         positive = is_positive & (((own > 0) & (their > 0)).mean(axis=0) >= POSITIVE)
-        apart, ratios = _intervals(own - their), _intervals(np.where(positive, _ratios(own, their), 1.0))
+        apart, ratios = _intervals(own - their), np.ones((3, *positive.shape))
+        ratios[:, positive] = _intervals(_ratios(own[:, positive], their[:, positive]))
         for i in range(own.shape[1]):
             found.append(
                 tuple(
