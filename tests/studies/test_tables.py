@@ -15,7 +15,8 @@ import paretopick as pp
 from paretopick._tables import is_number, read_table
 from paretopick.studies import tables
 from paretopick.studies.definition import RESERVED
-from paretopick.studies.tables import Imported, export, import_table, read_options, sheet
+from paretopick.studies.imports import Imported, import_table
+from paretopick.studies.tables import export, read_options, sheet
 
 OPTIONS = {"a": {"dose": 1}, "b, the second": {"dose": 2}, 'c "quoted"': {"dose": 3}}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_choice, check_integer, check_name, check_real, check_sequence
+from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real, check_sequence
 from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady, StorageFailed
 from paretopick.events import Event
@@ -23,13 +23,26 @@ from paretopick.studies.answer import result_of
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition, Scale, Told, Values, define, option_with_settings
 from paretopick.studies.live import LiveState
+from paretopick.studies.outliers import FarOff, far_off
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
-from paretopick.studies.views import StudyProgress, measurements, progress, status
+from paretopick.studies.views import (
+    StudyProgress,
+    columns_of,
+    exact_values,
+    known_row,
+    matching,
+    measurements,
+    progress,
+    status,
+)
 
 if TYPE_CHECKING:
     from paretopick.estimates import Estimates
+
+MANY = 1000
+"""So many measurements are looked up one by one, and more of them by reading the log."""
 
 LEASE = 3600.0
 """Seconds that a worker has for a measurement before others may have it too."""
@@ -286,18 +299,11 @@ class Study:
         Args:
             where: name to value, such as ``{"plate": 3}``; numbers are equal to their texts.
         """
-        rows = self.measurements()
-        columns = {name for row in rows for name in row}
-        for name in _mapping(where, "where"):
-            check_choice(name, columns, "column of the measurements")
-        found = [
-            row["number"]
-            for row in rows
-            if row["status"] == "told" and all(_same(row.get(name), value) for name, value in where.items())
-        ]
+        rows = matching(self.measurements(), _mapping(where, "where"), columns_of(self.definition, ()))
+        found = [row["number"] for row in rows if row["status"] == "told"]
         if not found:
-            shown = ", ".join(f"{name}={value}" for name, value in where.items())
-            raise InvalidInput(f"no valid measurement has {shown}; see paretopick export {self.name}, or measurements().")
+            shown = ", ".join(f"{name}={text_of(value)}" for name, value in where.items())
+            raise InvalidInput(f"no valid measurement has {shown}; see paretopick measurements {self.name}, or measurements().")
         return found
 
     def correct(self, number: int, values: Values, why: str, *, request: str | None = None) -> bool:
@@ -534,6 +540,45 @@ class Study:
         with self._live.reading() as (state, _):
             return measurements(state.definition, events)
 
+    def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Returns the rows of ``measurements()`` for some numbers, without reading all of the log.
+
+        Their ``status`` may be "out", too, if they are with a worker; numbers that nobody has, or that were given back, are
+        left out. ``before`` are the values that were corrected, and ``request`` is the id of the last call about it.
+
+        Args:
+            numbers: of measurements.
+        """
+        wanted = [_number(number) for number in _each(numbers)]
+        with self._live.reading() as (state, transaction):
+            found = ((number, transaction.history(number), transaction.lease(number)) for number in wanted)
+            rows = {number: known_row(state.definition, events, lease) for number, events, lease in found}
+        return {number: row for number, row in rows.items() if row is not None}
+
+    def exact_values(self) -> dict[str, dict[str, float]]:
+        """Returns the values of the exact metrics, by option, as far as they were told."""
+        with self._live.reading() as (state, _):
+            return exact_values(state)
+
+    def far_off(self, numbers: Iterable[int]) -> builtins.list[FarOff]:
+        """Returns which values of some measurements are far from all others of their options, as those of another unit are.
+
+        More than 8 standard deviations, moderated by those of the other options. They count like all others; ``void`` or
+        ``correct`` what is wrong.
+
+        Args:
+            numbers: of the measurements; together they are compared with what was there beside them, if there was enough.
+        """
+        wanted = {_number(number) for number in _each(numbers)}
+        with self._live.reading() as (state, transaction):
+            if len(wanted) > MANY:
+                events = [event for page in pages(transaction) for event in page if event.number in wanted]
+            else:
+                events = [event for number in wanted for event in transaction.history(number)]
+            mine = state.copy()
+        last = {event.number: event for event in events}
+        return far_off(mine, [event for event in last.values() if event.kind in ("told", "corrected")])
+
     def reread(self) -> None:
         """Looks at what is in the database, instead of what is open of it: raises ``StorageFailed`` if it is not all there.
 
@@ -592,21 +637,6 @@ def _is_list(given: Any) -> bool:
 def _each(given: Any) -> Iterable[Any]:
     """What is in a list, or the one thing that is given."""
     return given if _is_list(given) else [given]
-
-
-def _same(value: Any, wanted: Any) -> bool:
-    """Whether a value is what somebody looks for: numbers may be written as texts."""
-    if value is None or str(value) == str(wanted):
-        return value is not None
-    number = _as_number(value)
-    return number is not None and number == _as_number(wanted)
-
-
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
 
 
 def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
