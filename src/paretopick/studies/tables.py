@@ -131,9 +131,8 @@ def export(study: Study, form: str) -> bytes:
         ) from None
     content = io.BytesIO()
     kinds = {"number": "int64", "round": "Int64", **dict.fromkeys(study.metrics, "float64")}
-    extras = columns[usual + 1 :]
     frame = pandas.DataFrame(rows, columns=columns).astype(kinds)
-    for name in extras:  # a column of Parquet has one type
+    for name in [*study.definition.settings[0], *columns[usual + 1 :]]:  # a column of Parquet has one type
         if not all(value is None or isinstance(value, int | float) for value in (row[name] for row in rows)):
             frame[name] = [None if row[name] is None else str(row[name]) for row in rows]
     frame.to_parquet(content, index=False)

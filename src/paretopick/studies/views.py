@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretopick._arrays import check_choice
-from paretopick._words import percent, text_of
+from paretopick._words import probability, text_of
 from paretopick.events import Event, Lease
 from paretopick.policies.anytime import Anytime
 from paretopick.policies.base import Snapshot
@@ -137,9 +137,9 @@ class Reasons:
             return None
         most = max(self._state.present, key=lambda other: float(np.nan_to_num(self._doubt[other])))
         if doubt > SMALL_DOUBT or most == arm:
-            return f"its place is {percent(doubt)} likely wrong"
+            return f"its place is {probability(doubt)} likely wrong"
         name = self._state.definition.options[most]
-        return f"others are compared with it; most in doubt is {name!r}, {percent(float(self._doubt[most]))} likely wrong"
+        return f"others are compared with it; most in doubt is {name!r}, {probability(float(self._doubt[most]))} likely wrong"
 
 
 def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[str, Any]]:
