@@ -25,6 +25,8 @@ what to type instead::
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ParetopickError(Exception):
     """Base of every error that the package raises on purpose."""
@@ -63,6 +65,9 @@ class PolicyDone(NotDue, RuntimeError):
 
 class AlreadyTold(NotDue):
     """A measurement that was told before, with other values; the first ones stay."""
+
+    differences: tuple[Any, ...] = ()
+    """Of a table: what would be corrected, each with its row, number, option, metric, and values before and after."""
 
 
 class NotReady(ParetopickError, RuntimeError):

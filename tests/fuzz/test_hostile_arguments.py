@@ -35,6 +35,9 @@ TEXTS = st.sampled_from(
             "m=1",
             "m=1_000",
             "m=",
+            "m=none",
+            "plate=3",
+            "plate==x",
         ),
         *(
             "a,b",
@@ -70,14 +73,18 @@ FLAGS = {
     "tell": [],
     "fail": [],
     "release": ["--worker"],
-    "void": [],
+    "void": ["--where", "--why"],
+    "correct": ["--why"],
     "retire": [],
+    "reinstate": ["--why"],
+    "add-option": ["--set"],
+    "measurements": ["--where"],
     "extend": ["--budget", "--number", "--lease", "--worker"],
     "status": [],
     "result": [],
     "delete": [],
     "sheet": ["-n", "--worker"],
-    "import": [],
+    "import": ["--why"],
     "export": ["--format"],
     "report": ["--format", "--rehearsals"],
     "show": ["--std", "--minimise"],
@@ -85,14 +92,14 @@ FLAGS = {
 """Verbs that take no longer than they are told to, and what can be said to them with a text."""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+@pytest.fixture(scope="module", params=["uniform", "doubt"])
+def folder(request, tmp_path_factory):
     """With one study."""
     folder = tmp_path_factory.mktemp("folder")
     before = os.getcwd()
     os.chdir(folder)
     with pp.Study.create(
-        "s", options=["a", "b"], metrics={"m": "min"}, budget=20, policy="uniform", storage="studies.db"
+        "s", options=["a", "b"], metrics={"m": "min"}, budget=20, policy=request.param, storage="studies.db"
     ) as study:
         study.ask(2)
     yield folder

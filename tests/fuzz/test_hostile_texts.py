@@ -11,7 +11,8 @@ from paretopick._texts import number_of, split_at_commas, value_of
 from paretopick.policies import check_policy
 from paretopick.studies.commands import readings
 from paretopick.studies.files import read_study_file
-from paretopick.studies.tables import import_table, read_measurements, read_options
+from paretopick.studies.imports import import_table
+from paretopick.studies.tables import export, read_measurements, read_options
 from support.hostile import examples, refused_politely
 
 pytestmark = pytest.mark.slow
@@ -55,12 +56,15 @@ CELLS = st.sampled_from(
             "\ufeff",
             "é",
         ),
-        *("\x1b[2J", "\0", "\r", "\n", "sep=;", "99999999999", "-1", "1.0"),
+        *("\x1b[2J", "\0", "\r", "\n", "sep=;", "99999999999", "-1", "1.0", "2026-01-31", "0001-01-01T00:00+14:00", "007"),
     ]
 )
 TABLES = st.tuples(
     st.sampled_from([",", ";", "\t"]),
-    st.sampled_from(["option,m", "number,option,m,failed,study", "m", "option;m", "a,b"]) | st.just(""),
+    st.sampled_from(
+        ["option,m", "number,option,m,failed,study", "m", "option;m", "a,b", "option,m,plate,worker,at", "number,m,option,at,p"]
+    )
+    | st.just(""),
     st.lists(st.lists(CELLS, max_size=5), max_size=5),
 ).map(
     lambda drawn: "\n".join([drawn[1].replace(",", drawn[0]), *(drawn[0].join(row) for row in drawn[2])]).encode(errors="replace")
@@ -116,16 +120,19 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("files") / "any.file"
 
 
+@pytest.mark.parametrize("policy", ["ege-sr", "doubt"])
 @examples(40)
 @given(content=FILES)
-def test_tables(path, content):
+def test_tables(path, policy, content):
     path.write_bytes(content)
-    study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=20, storage="sqlite://")
-    study.ask(3)
-    imported = None
+    study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=20, policy=policy, storage="sqlite://")
+    study.tell(study.ask(3)[0].number, (7.0,))
+    before, imported = study.events(), None
     with refused_politely():
-        imported = import_table(study, path)
-    assert (imported is None) <= (study.events() == [])  # all rows, or none
+        imported = import_table(study, path, correct=True)
+    assert (imported is None) <= (study.events() == before)  # all rows, or none
+    for form in ("csv", "json"):
+        export(study, form)
     for read in (
         read_options,
         lambda file: read_measurements(file, {"m": "max"}),

@@ -181,7 +181,18 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ask": (pp.Study.ask, {"n": 1, "worker": "w", "lease": 5.0, "wait": 0.0}),
     "tell": (pp.Study.tell, {"number": 2, "values": (1, 2), "worker": "w"}),
     "fail": (pp.Study.fail, {"number": 2, "why": "broke", "output": "x", "worker": "w"}),
+    "tell several": (
+        pp.Study.tell,
+        {"number": [2, 3], "values": [(1, None), {"m": 1, "p": 2, "plate": 3}], "worker": "w"},
+    ),
     "void": (pp.Study.void, {"number": 1, "why": "wrong"}),
+    "void where": (pp.Study.void, {"where": {"option": "a"}, "why": "wrong"}),
+    "find": (pp.Study.find, {"where": {"option": "a"}}),
+    "look_up": (pp.Study.look_up, {"numbers": [1, 2]}),
+    "far_off": (pp.Study.far_off, {"numbers": [1, 2]}),
+    "correct": (pp.Study.correct, {"number": 1, "values": (3, None), "why": "wrong"}),
+    "add_option": (pp.Study.add_option, {"option": "c", "settings": None}),
+    "reinstate": (pp.Study.reinstate, {"option": "a", "why": "back"}),
     "retire": (pp.Study.retire, {"option": "a", "why": "gone"}),
     "renew": (lambda study, number, **more: study.renew(number, **more), {"number": 2, "worker": "main", "lease": 5.0}),
     "release": (lambda study, number, **more: study.release(number, **more), {"number": 2, "worker": "main"}),
@@ -189,10 +200,13 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "add": (pp.Study.add, {"measurements": [("a", (1, 2)), ("b", {"m": 1, "p": 2})]}),
     "record": (
         pp.Study.record,
-        {"told": {2: (1, 2)}, "failed": {3: "broke"}, "added": [("a", (3, 4))], "options": {2: "b"}, "again": False},
+        {
+            "told": {2: (1, 2)}, "failed": {3: "broke"}, "added": [("a", (3, 4))], "options": {2: "b"}, "again": False,
+            "corrected": {1: (1, None)}, "why": "wrong",
+        },
     ),
     "result": (pp.Study.result, {"rehearsals": 0}),
-}
+}  # fmt: skip
 """What can be done with a study, with arguments that are right for that of ``known_study``."""
 
 

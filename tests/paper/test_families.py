@@ -28,8 +28,8 @@ def test_problems_are_what_they_were():
     one, two = problem("tuning", 15), problem("judging", 48)
     assert one.bandit.means[:3, 0].tolist() == pytest.approx([0.78282229, 0.75920304, 0.75941596], abs=1e-8)
     assert one.bandit.noise.cov[:3, 0, 0].tolist() == pytest.approx([0.06820391, 0.01847476, 0.23155945], abs=1e-8)
-    assert two.bandit.means[0].tolist() == pytest.approx([0.05, 0.80314776], abs=1e-8)
-    assert (two.bandit.noise.std, two.budget) == (pytest.approx(0.1887310456), 30)
+    assert two.bandit.means[0].tolist() == pytest.approx([0.52257963, 0.20699163], abs=1e-8)
+    assert (two.bandit.noise.std, two.budget) == (pytest.approx(0.1705573365), 2081)
 
 
 def test_no_problem_is_in_both_sets():

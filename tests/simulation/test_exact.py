@@ -7,7 +7,7 @@ import paretopick as pp
 from paretopick.simulation import make_task
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.certain_gaps import find_certain_gaps, make_certain_gaps
-from paretopick.simulation.kernels.vectors import kernel
+from paretopick.simulation.kernels.compiling import kernel
 from paretopick.theory.gaps import optimal_and_gaps
 
 COSTS = np.array([[1.0, -3.0], [1.2, -3.0], [0.4, -1.0], [0.5, -2.0], [0.9, -2.0], [0.1, -1.0], [1.1, -4.0], [0.3, 0.0]])

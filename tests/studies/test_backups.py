@@ -18,7 +18,8 @@ from paretopick.storage import MemoryStorage, backups, dialects, open_storage, r
 from paretopick.storage.backups import backup, restore
 from paretopick.studies import live
 from paretopick.studies.checks import check_storage
-from paretopick.studies.tables import import_table, sheet
+from paretopick.studies.imports import import_table
+from paretopick.studies.tables import sheet
 from support.proxies import Proxy
 
 DATA = Path(__file__).parents[1] / "data" / "release-0.1"

@@ -108,6 +108,61 @@ def test_what_was_told_before_a_kill_is_there_after_it(url):
         assert len(told) == study.used
 
 
+AMENDER = """
+import random, sys, paretopick as pp
+study, chance = pp.Study.open("s", storage=sys.argv[1]), random.Random(int(sys.argv[2]))
+while True:
+    for todo in study.ask(3, worker="w"):
+        study.tell(todo.number, {"x": chance.random(), "y": None if chance.random() < 0.2 else 1.0, "plate": todo.number % 3})
+    number = chance.choice([row["number"] for row in study.measurements() if row["status"] == "told"])
+    what = chance.randrange(6)
+    if what == 0:
+        study.correct(number, [chance.random(), 2.0], "misread")
+        print("corrected", number, flush=True)
+    elif what == 1:
+        study.void([number], "spilt")
+        print("voided", number, flush=True)
+    elif what == 2:
+        study.add_option(f"o{len(study.options)}")
+        print("joined", len(study.options) - 1, flush=True)
+    elif what == 3:
+        study.extend(budget=study.budget + 1)
+        print("extended", study.budget, flush=True)
+    elif study.status()["retired"]:
+        study.reinstate("a", "back")
+        print("reinstated", 0, flush=True)
+    else:
+        study.retire("a", "gone")
+        print("retired", 0, flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_amendments_before_a_kill_are_there_after_it_whole(url):
+    """Killed at any moment: what was acknowledged is in the log, and the state is what follows from it."""
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max", "y": "min"}, budget=10**5, storage=url)
+    kinds = set()
+    for seed in range(3):
+        process = subprocess.Popen([sys.executable, "-c", AMENDER, url, str(seed)], stdout=subprocess.PIPE, text=True)
+        for _ in range(15):
+            process.stdout.readline()
+        process.kill()
+        lines = [line.split() for line in process.stdout.read().splitlines()]
+        process.wait()
+        process.stdout.close()
+        events = study.events()
+        log = {(event.kind, event.number or event.arm or (event.details or {}).get("budget", 0)) for event in events}
+        assert {(line[0], int(line[1])) for line in lines if len(line) == 2} <= log
+        kinds |= {event.kind for event in events}
+        opened = pp.Study.open("s", storage=url)
+        replay = new_state(opened._live.definition)
+        replay.apply(events)
+        assert replay.to_dict() == opened._state.to_dict()
+        study.used  # noqa: B018 -- what others did is taken in
+        assert study._state.to_dict() == replay.to_dict()
+    assert {"told", "corrected", "voided", "joined", "extended", "retired"} <= kinds
+
+
 WRONG_CLOCK = """
 import sys, time
 right = time.time

@@ -235,6 +235,13 @@ def test_rounds_need_all_metrics_and_their_options_and_budget(storage):
     assert study.events() == []
 
 
+def test_exact_values_are_equal_however_often_they_were_measured():
+    """A sum of three 0.1 divided by 3 is not 0.1: equal prices would differ beyond doubt."""
+    study = create(options=["a", "b", "c"], metrics={"quality": "max", "price": "min"}, exact=["price"])
+    study.add([("a", (1.0, 0.1))] * 3 + [("b", (1.1, 0.1)), ("b", (1.3, 0.1))] + [("c", (0.5, 0.3))] * 6)
+    assert study._state.policy.means[:, 1].tolist() == [-0.1, -0.1, -0.3]
+
+
 # Workers.
 
 

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import unicodedata
+from datetime import UTC, datetime
 
 import pandas
 import pytest
@@ -15,16 +16,26 @@ import paretopick as pp
 from paretopick._tables import is_number, read_table
 from paretopick.studies import tables
 from paretopick.studies.definition import RESERVED
-from paretopick.studies.tables import Imported, export, import_table, read_options, sheet
+from paretopick.studies.imports import Difference, Imported, import_table
+from paretopick.studies.tables import export, read_options, sheet
 
 OPTIONS = {"a": {"dose": 1}, "b, the second": {"dose": 2}, 'c "quoted"': {"dose": 3}}
 
 
+def new_study(name="s", policy="doubt", **more):
+    given = {"options": OPTIONS, "metrics": {"response": "max", "price": "min"}, "budget": 30, "exact": ["price"]} | more
+    return pp.Study.create(name, policy=policy, storage="sqlite://", **given)
+
+
 @pytest.fixture
 def study():
-    return pp.Study.create(
-        "s", options=OPTIONS, metrics={"response": "max", "price": "min"}, budget=30, storage="sqlite://", exact=["price"]
-    )
+    return new_study()
+
+
+@pytest.fixture
+def in_rounds():
+    """Whose policy plans rounds."""
+    return new_study(policy="ege-sr")
 
 
 def write(tmp_path, text: str, name: str = "table.csv", encoding: str = "utf-8"):
@@ -45,19 +56,22 @@ def filled(study, tmp_path, fill, n=1000):
     return write(tmp_path, text.getvalue())
 
 
-def test_a_sheet_has_a_row_for_each_measurement_and_a_cell_for_each_metric(study):
-    lines = sheet(study, study.ask(4)).splitlines()
-    assert lines == [
+def test_a_sheet_has_a_row_for_each_measurement_and_a_cell_for_each_metric(study, in_rounds):
+    assert sheet(study, study.ask(4)).splitlines() == [
+        "number,option,dose,response,price,failed,study",
+        "1,a,1,,,,s",
+        '2,"b, the second",2,,,,s',
+        '3,"c ""quoted""",3,,,,s',
+        "4,a,1,,,,s",
+    ]
+    assert sheet(in_rounds, in_rounds.ask(1)).splitlines() == [
         "number,option,dose,round,response,price,failed,study",
         "1,a,1,1,,,,s",
-        '2,"b, the second",2,1,,,,s',
-        '3,"c ""quoted""",3,1,,,,s',
-        "4,a,1,1,,,,s",
     ]
 
 
-def test_a_whole_study_by_sheets(study, tmp_path):
-    rounds = 0
+def test_a_whole_study_by_sheets(in_rounds, tmp_path):
+    study, rounds = in_rounds, 0
     while not study.done:
         dose = lambda row: row.update(response=int(row["dose"]) ** 2 + int(row["number"]) % 3 * 0.1, price=row["dose"])  # noqa: E731
         outcome = import_table(study, filled(study, tmp_path, dose))
@@ -78,20 +92,19 @@ def test_a_sheet_may_be_filled_in_bit_by_bit_and_imported_again_and_again(study,
     path = filled(study, tmp_path, some)
     first = import_table(study, path)
     assert first == Imported(told=3, failed=1, added=0, known=0, empty=first.empty)
-    assert import_table(study, path) == first
+    assert import_table(study, path) == Imported(told=0, failed=0, added=0, known=4, empty=first.empty)
     assert study.used == 3
     assert study.status()["failed"] == 1
     study.void(2, "wrong")
-    more = path.read_text().replace('5,"b, the second",2,1,,,,s', '5,"b, the second",2,1,7,2,,s')
+    more = path.read_text().replace('5,"b, the second",2,,,,s', '5,"b, the second",2,7,2,,s')
     path.write_text(more)
-    assert import_table(study, path) == Imported(told=4, failed=1, added=0, known=0, empty=first.empty - 1)
+    assert import_table(study, path) == Imported(told=1, failed=0, added=0, known=4, empty=first.empty - 1)
     assert study.used == 3  # one more, and one that stays void
 
 
 @pytest.mark.parametrize(
     "change, message",
     [
-        (lambda row: row.update(response="1"), "row 2: there is no value for metric 'price'; fill in all metrics, or none"),
         (lambda row: row.update(response="much", price="1"), "row 2: 'much' under 'response' is not a number"),
         (lambda row: row.update(response="nan", price="1"), "row 2: metric 'response' is nan"),
         (lambda row: row.update(response="1", price="1", failed="x"), "row 2: it has values and a reason in 'failed'"),
@@ -100,7 +113,7 @@ def test_a_sheet_may_be_filled_in_bit_by_bit_and_imported_again_and_again(study,
         (lambda row: row.update(number="", failed="x", study=""), "row 2: it says that a measurement failed, without its number"),
         (
             lambda row: row.update(option="a", response="1", price="1"),
-            "csv, row 3: measurement 2 is of 'b, the second', and not of 'a'",
+            r"20 rows with a problem; nothing was imported:\n  row 3: measurement 2 is of 'b, the second', and not of 'a'",
         ),
         (lambda row: row.update(number="999", response="1", price="1"), "measurement 999|row 3: measurement 999"),
         (lambda row: row.update(response="1", price=str(int(row["number"]) + 1)), "an exact metric never changes"),
@@ -111,6 +124,138 @@ def test_a_row_that_is_wrong_stops_the_import_and_nothing_is_kept(study, tmp_pat
     with pytest.raises(pp.InvalidInput, match=message):
         import_table(study, path)
     assert study.events() == []
+
+
+def test_all_that_is_wrong_with_a_file_is_named_with_its_row(study, tmp_path):
+    study.ask(3)
+    rows = ["1,a,x,1,", "2,a,1,1,", "7,a,1,1,", ",zz,1,1,", "3,,,,broke", ",a,1,9,", ",a,1,1,"]
+    path = write(tmp_path, "\n".join(["number,option,response,price,failed", *rows]))
+    with pytest.raises(pp.InvalidInput) as refused:
+        import_table(study, path)
+    said = str(refused.value).removeprefix(f"{path} ").splitlines()
+    assert said[0] == "has 6 rows with a problem; nothing was imported:"
+    assert [line.strip().partition(": ")[0] for line in said[1:]] == [f"row {row}" for row in (2, 3, 4, 5, 6, 8)]
+    for line, part in zip(
+        said[1:], ["not a number", "is of 'b, the second'", "never handed out", "no option named 'zz'", "is of", "never changes"],
+        strict=True,
+    ):  # fmt: skip
+        assert part in line
+    many = write(tmp_path, "option,response,price\n" + "a,x,1\n" * 50)
+    with pytest.raises(pp.InvalidInput) as refused:
+        import_table(study, many)
+    said = str(refused.value).splitlines()
+    assert (len(said), said[-1]) == (22, "  and 30 more")
+    assert study.events() == []
+
+
+def test_an_empty_cell_is_a_metric_that_could_not_be_measured(study, in_rounds, tmp_path):
+    path = filled(study, tmp_path, lambda row: row.update(price=row["dose"]), n=3)
+    assert import_table(study, path) == Imported(told=3, failed=0, added=0, known=0, empty=0)
+    assert [(row["response"], row["price"]) for row in study.measurements()] == [(None, 1.0), (None, 2.0), (None, 3.0)]
+    path = filled(in_rounds, tmp_path, lambda row: row.update(price=row["dose"]), n=1)
+    with pytest.raises(
+        pp.InvalidInput, match=r"row 2: there is no value for metric 'response', and ege-sr compares options in round"
+    ):
+        import_table(in_rounds, path)
+    assert in_rounds.events() == []
+
+
+def test_columns_beside_the_metrics_are_kept_and_exported(study, tmp_path):
+    text = "option,response,price,plate,lot,remark,probability,response \u00b1\na,9,1,3,007,'=x,0.5,0.1\na,8,1,2.5,,,,\n"
+    assert import_table(study, write(tmp_path, text)).added == 2
+    first, second = study.measurements()
+    assert [first[name] for name in ("plate", "lot", "remark")] == [3, "007", "=x"]
+    assert [second[name] for name in ("plate", "lot", "remark")] == [2.5, None, None]
+    assert not {"probability", "response \u00b1"} & set(first)
+    header, row, _ = csv.reader(io.StringIO(export(study, "csv").decode()))
+    assert header[-4:] == ["study", "plate", "lot", "remark"]
+    assert row[-4:] == ["s", "3", "007", "'=x"]
+    assert study.void(where={"plate": 3}, why="wrong plate") == [1]
+
+
+def test_a_decimal_comma_beside_the_metrics_is_one_where_it_cannot_mark_thousands(study, tmp_path):
+    assert import_table(study, write(tmp_path, "option;response;price;plate;size\na;9,5;1;2,5;1,234\n")).added == 1
+    assert [study.measurements()[0][name] for name in ("plate", "size")] == [2.5, "1,234"]
+
+
+def test_a_sheet_that_was_corrected_shows_the_differences_and_corrects_only_if_that_is_meant(study, tmp_path):
+    path = filled(
+        study, tmp_path, lambda row: row.update(response=row["number"], price="" if row["number"] == "2" else row["dose"]), n=3
+    )
+    import_table(study, path)
+    path.write_text(path.read_text().replace("1,a,1,1,1", "1,a,1,10,1").replace('second",2,2,,', 'second",2,2,2,'))
+    before = study.events()
+    with pytest.raises(
+        pp.AlreadyTold, match="2 other values for measurements that the study knows; nothing was imported"
+    ) as refused:
+        import_table(study, path)
+    assert refused.value.differences == (
+        Difference(2, 1, "a", "response", 1.0, 10.0),
+        Difference(3, 2, "b, the second", "price", None, 2.0),
+    )
+    assert "row 2: response of measurement 1 (a) was 1, and is 10 here" in str(refused.value)
+    assert study.events() == before
+    done = import_table(study, path, correct=True)
+    assert (done.corrected, done.known, done.told, done.differences) == (2, 1, 0, refused.value.differences)
+    assert [event.kind for event in study.events()[len(before) :]] == ["corrected", "corrected"]
+    assert [(row["response"], row["price"]) for row in study.measurements()] == [(10.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
+    assert study.measurements()[0]["why"] == "corrected: other values in table.csv"
+    assert import_table(study, path).known == 3
+
+
+def test_an_old_sheet_does_not_undo_a_correction(study, tmp_path):
+    path = filled(study, tmp_path, lambda row: row.update(response=row["number"], price=row["dose"]), n=2)
+    import_table(study, path)
+    study.correct(1, (5, 1), "slip")
+    again = import_table(study, path)
+    assert (again.known, again.differences) == (2, ())
+    assert again.notes == ("the values of measurement 1 were corrected since; the corrections stay.",)
+    assert study.measurements()[0]["response"] == 5.0
+
+
+def test_an_export_brings_worker_time_and_extras_to_another_study_and_all_of_it_counts(tmp_path):
+    first, second = new_study("first"), new_study("second", budget=6)
+    for n, todo in enumerate(first.ask(7, worker="Ada")):
+        price = todo.settings["dose"]
+        first.tell(todo.number, {"response": n, "price": None if n == 2 else price, "plate": n % 2, "note": "dry" if n else None})
+    path = write(tmp_path, export(first, "csv").decode())
+    assert import_table(second, path).added == 7
+    assert second.used == 7
+    for there, here in zip(first.measurements(), second.measurements(), strict=True):
+        kept = ("option", "dose", "response", "price", "worker", "plate", "note")
+        assert [here[name] for name in kept] == [there[name] for name in kept]
+        assert here["at"] == pytest.approx(there["at"], abs=1e-3)
+    assert import_table(second, path).known == 7
+    path.write_text(path.read_text().replace("+00:00", " noon", 1).replace("s,2,", "s,,"))
+    third = new_study("third")
+    with pytest.raises(pp.InvalidInput, match=r"row 2: its time \('at'\) is .* write it as 2026-01-31T12:00:00"):
+        import_table(third, path)
+    write(tmp_path, "option,response,price,at\na,1,1,2026-01-31 12:00\n")
+    import_table(third, tmp_path / "table.csv")
+    assert datetime.fromtimestamp(third.measurements()[0]["at"], UTC).isoformat() == "2026-01-31T12:00:00+00:00"
+
+
+def test_a_value_that_is_far_from_all_others_is_taken_and_named(tmp_path):
+    study = new_study(exact=[], budget=200)
+    rows = [f"a,{5 + n % 4 / 10},{n % 3}" for n in range(20)]
+    rows[7] = "a,5200,1"
+    done = import_table(study, write(tmp_path, "\n".join(["option,response,price", *rows])))
+    assert [(each.number, each.option, each.metric, each.value) for each in done.far_off] == [(8, "a", "response", 5200.0)]
+    assert done.far_off[0].others == pytest.approx(5.15, abs=0.05)
+    assert "response=5200 of measurement 8 is " in str(done.far_off[0])
+    assert study.used == 20
+    study.void(8, "kg, not t")
+    more = write(tmp_path, "option,response,price\na,5100,1\na,5300,2\na,5.15,0\n", "more.csv")
+    assert [each.number for each in import_table(study, more).far_off] == [21, 22]  # which do not hide each other
+
+
+@pytest.mark.parametrize("values", [[0, 1] * 30 + [1], [0] * 60 + [1], [5.0, 5.5] * 3 + [5.9], [7.0] * 9 + [8.0]])
+def test_values_that_are_not_far_off_are_not_named(tmp_path, values):
+    """Chances have no values that are far off, nor do those that never varied say how far one may be."""
+    study = new_study(exact=[], budget=200, options=["a", "b"])
+    study.add([("b", (3.0, 1.0)), ("b", (4.0, 2.0))] if max(values) > 1 else [("b", (1, 1)), ("b", (0, 1))])
+    numbers = study.add([("a", (value, n % 2)) for n, value in enumerate(values)])
+    assert study.far_off(numbers) == study.far_off(numbers[-1:]) == []
 
 
 def test_measurements_made_before_are_added_once(study, tmp_path):
@@ -158,7 +303,10 @@ def test_tables_of_every_spreadsheet_are_read(study, tmp_path, text, encoding):
         ("option,response,price\n\nz,1,2\n", "row 3: no option named 'z'"),
         ("number,option,response,price,faild\n", "has a column 'faild'; did you mean 'failed'"),
         ("number,option,response,price,study\n1,a,1,1,other\n", "row 2: it is of the study 'other', and not of 's'"),
-        ("number,option,response,price\n99999999999999999999,a,1,1\n", "number=99999999999999999999 is too large"),
+        (
+            "number,option,response,price\n99999999999999999999,a,1,1\n",
+            "row 2: its number is '99999999999999999999'; it must be one from a sheet",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused(study, tmp_path, text, message):
@@ -234,7 +382,8 @@ def test_options_from_a_table_whose_columns_are_spelt_otherwise_or_hold_other_se
 
 def test_export_as_csv_has_every_measurement_with_all_its_digits(measured):
     rows = list(csv.DictReader(io.StringIO(export(measured, "csv").decode())))
-    assert list(rows[0]) == ["number", "option", "round", "response", "price", "status", "why", "worker", "at", "study"]
+    assert list(rows[0]) == ["number", "option", "dose", "round", "response", "price", "status", "why", "worker", "at", "study"]
+    assert rows[0]["dose"] == "1"
     assert [(row["number"], row["status"], row["why"]) for row in rows] == [
         ("1", "told", ""),
         ("2", "voided", "wrong"),
@@ -250,6 +399,16 @@ def test_export_as_json_has_the_events_and_the_result_too(measured):
     assert [event["kind"] for event in record["events"]] == ["told", "told", "failed", "voided"]
     assert record["result"]["used"] == 1
     assert len(record["measurements"]) == 3
+
+
+def test_what_is_beside_the_metrics_is_of_one_type_in_parquet(study, tmp_path):
+    for n, todo in enumerate(study.ask(3)):
+        study.tell(todo.number, {"response": 1, "price": todo.settings["dose"], "plate": ["x", 2, None][n], "day": n})
+    (tmp_path / "m.parquet").write_bytes(export(study, "parquet"))
+    frame = pandas.read_parquet(tmp_path / "m.parquet")
+    assert frame["plate"].tolist()[:2] == ["x", "2"]
+    assert frame["day"].tolist() == [0, 1, 2]
+    assert frame["dose"].tolist() == [1, 2, 3]
 
 
 def test_export_as_parquet_is_read_back_by_pandas(measured, study, tmp_path):
@@ -269,7 +428,7 @@ def test_an_export_of_nothing_and_of_another_kind(study):
 
 def test_an_export_brings_nothing_new_to_its_own_study_and_is_a_pilot_of_another(measured, tmp_path):
     path = write(tmp_path, export(measured, "csv").decode())
-    assert import_table(measured, path) == Imported(told=1, failed=0, added=0, known=0, empty=2)
+    assert import_table(measured, path) == Imported(told=0, failed=0, added=0, known=1, empty=2)
     assert measured.used == 1
     other = pp.Study.create("t", options=list(OPTIONS), metrics=measured.metrics, budget=30, storage="sqlite://")
     sheet_of_s = write(tmp_path, sheet(measured, measured.ask(1)).replace(",,,", ",1,3,"), "sheet.csv")
@@ -357,7 +516,7 @@ def test_an_export_holds_no_formula_and_is_read_back_as_it_was(tmp_path_factory,
     assert import_table(other, path).added == len(study.options)
     told = [(row["option"], *(row[name] for name in study.metrics)) for row in study.measurements() if row["status"] == "told"]
     assert [(row["option"], *(row[name] for name in study.metrics)) for row in other.measurements()] == told
-    assert import_table(study, path).told == len(study.options)  # its own numbers, and nothing new
+    assert import_table(study, path).known == len(study.options)  # its own numbers, and nothing new
 
 
 @settings(max_examples=60)
@@ -367,7 +526,7 @@ def test_a_sheet_holds_no_formula_and_is_read_back_as_it_was(tmp_path_factory, s
     rows = list(csv.reader(io.StringIO(sheet(study, study.ask(2, worker="w")))))
     assert not [cell for row in rows for cell in row if cell.startswith(FORMULAS) and not is_number(cell, decimal_comma=False)]
     for row in rows[1:]:
-        row[3 : 3 + len(study.metrics)] = ["-1.5"] * len(study.metrics)
+        row[2 : 2 + len(study.metrics)] = ["-1.5"] * len(study.metrics)
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
     used = study.used

@@ -30,11 +30,22 @@ CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max
 @pytest.fixture
 def folder(tmp_path):
     """A working folder with a study and its backup: 1 and 3 are out, 2 was told, and a table is there to be imported."""
+    return working_folder(tmp_path, "doubt")
+
+
+@pytest.fixture
+def rounds(tmp_path):
+    """The same with a policy that plans rounds."""
+    return working_folder(tmp_path, "ege-sr")
+
+
+def working_folder(tmp_path, policy):
     study = pp.Study.create(
         "boosters",
         options=["a", "b", "c"],
         metrics={"response": "max", "price": "min"},
         budget=60,
+        policy=policy,
         storage=tmp_path / "paretopick.db",
     )
     study.ask(3)
@@ -49,6 +60,8 @@ def folder(tmp_path):
 @pytest.mark.parametrize("verb", [verb for verb in EXAMPLES if verb != "create"])
 def test_every_help_text_ends_in_an_example_that_runs_and_prints_json_if_asked(verb, folder, tmp_path_factory):
     _, *example = shlex.split(EXAMPLES[verb])
+    if verb == "reinstate":
+        stdout_of("retire", "boosters", "c", "sold out", cwd=folder)
     assert " ".join(stdout_of(verb, "--help").split()).endswith(f"Example: {EXAMPLES[verb]}")
     copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "folder")
     assert stdout_of(*example, cwd=folder)
@@ -63,16 +76,16 @@ def test_a_study_by_hand(folder):
     assert "is void" in stdout_of("void", "boosters", "1", "wrong dose", cwd=folder)
     refused = call("tell", "boosters", "3", "response=0.5", cwd=folder)
     assert refused.returncode == 2
-    assert (
-        refused.stderr
-        == "error: there is no value for metric 'price', only for 'response'; a measurement needs 'response', 'price'.\n"
+    assert refused.stderr == (
+        "error: there is no value for metric 'price', only for 'response'; a measurement needs 'response', 'price', and None for "
+        "what could not be measured.\n"
     )
     refused = call("tell", "boosters", "2", "response=9", "price=2", cwd=folder)
     assert "already told response=0.5, price=2" in refused.stderr
     stdout_of("tell", "boosters", "2", "response=0.5", "price=2", cwd=folder)  # the same once more: harmless
     for text, message in [
-        ("response", "is not NAME=NUMBER"),
-        ("response=x", "does not end in a number"),
+        ("response", "'response' in the values is not NAME=VALUE"),
+        ("response=x", "does not end in a number; write response=none for what could not be measured"),
         ("response=nan", "metric 'response' is nan"),
     ]:
         assert message in call("tell", "boosters", "3", text, "price=1", cwd=folder).stderr
@@ -81,7 +94,151 @@ def test_a_study_by_hand(folder):
     assert "there is a study named 'boosters'" in call(*CREATE, cwd=folder).stderr
 
 
-def test_status_and_result_show_where_a_study_stands(folder):
+def test_what_is_missing_and_what_stands_beside_the_metrics_is_told(folder):
+    stdout_of("tell", "boosters", "1", "response=0.5", "price=none", "plate=3", "by=Ada Lovelace", "lot=", cwd=folder)
+    stdout_of("tell", "boosters", "3", "response=", "price=2", "plate=4", cwd=folder)
+    rows = json.loads(stdout_of("measurements", "boosters", "--json", cwd=folder))
+    kept = [[row[name] for name in ("number", "response", "price", "plate", "by")] for row in rows]
+    assert kept == [[2, 0.5, 2.0, None, None], [1, 0.5, None, 3.0, "Ada Lovelace"], [3, None, 2.0, 4.0, None]]
+    assert "lot" not in rows[0]
+
+
+def test_measurements_are_listed_and_chosen_by_what_they_have_in_common(tmp_path):
+    (tmp_path / "options.csv").write_text("option,dose\na,1\nb,2\n")
+    stdout_of("create", "s", "--options", "options.csv", "--metrics", "m:max", "--budget", "20", cwd=tmp_path)
+    assert stdout_of("measurements", cwd=tmp_path) == "There are none yet.\n"
+    stdout_of("ask", "s", "-n", "4", cwd=tmp_path)
+    for number, plate in (("1", "7"), ("2", "7"), ("3", "8")):
+        stdout_of("tell", "s", number, f"m={number}.5", f"plate={plate}", cwd=tmp_path)
+    stdout_of("fail", "s", "4", "broke", cwd=tmp_path)
+    header, *lines = stdout_of("measurements", "s", cwd=tmp_path).splitlines()
+    assert header.split() == ["number", "option", "dose", "m", "status", "why", "worker", "at", "plate"]
+    assert lines[0].split()[:6] == ["1", "a", "1", "1.5", "valid", "main"]
+    assert lines[3].split()[:5] == ["4", "b", "2", "failed", "broke"]
+    found = stdout_of("measurements", "s", "--where", "plate=7", "--where", "dose=2", "--csv", cwd=tmp_path)
+    assert found.startswith("number,option,dose,round,m,status,why,worker,at,plate\n2,b,2,1,2.5,told,,main,")
+    assert json.loads(stdout_of("measurements", "s", "--where", "status=valid", "--json", cwd=tmp_path))[2]["number"] == 3
+    assert stdout_of("measurements", "s", "--where", "plate=9", cwd=tmp_path) == "There are none.\n"
+    for given, message in [
+        (("--where", "plat=7"), "no column of the measurements named 'plat'; did you mean 'plate'?"),
+        (("--where", "plate"), "--where 'plate' is not COLUMN=VALUE, such as plate=3"),
+        (("--where", "m=1", "--where", "m=2"), "--where names 'm' twice"),
+        (("--csv", "--json"), "choose one"),
+    ]:
+        assert message in call("measurements", "s", *given, cwd=tmp_path).stderr
+
+
+def test_many_measurements_are_taken_back_at_once_or_none(folder):
+    for number in ("1", "3"):
+        stdout_of("tell", "boosters", number, "response=1", "price=1", "plate=3", cwd=folder)
+    assert "Measurements 1, 2 and 3 are void; 0 of 60" in stdout_of(
+        "void", "boosters", "1", "2", "3", "--why", "wrong dose", cwd=shutil.copytree(folder, folder / "copy")
+    )
+    assert "measurement 9 was never handed out" in call("void", "boosters", "1", "9", "--why", "x", cwd=folder).stderr
+    assert pp.Study.open("boosters", storage=folder / "paretopick.db").used == 3
+    where = ("--where", "plate=3", "--where", "option=c")
+    assert "Measurement 3 is void; 2 of 60 measurements count." in stdout_of(
+        "void", "boosters", *where, "--why", "wrong plate", cwd=folder
+    )
+    assert json.loads(stdout_of("void", "boosters", "--where", "plate=3", "scratched", "--json", cwd=folder))["voided"] == [1]
+    for given, message in [
+        (("2",), "say why they are wrong, which is kept with the study: paretopick void boosters 2 --why"),
+        (("2", "5"), "say why they are wrong"),
+        (("2", "two", "--why", "x"), "'two' is not the number of a measurement; the reason is said with --why"),
+        (("2", "--where", "plate=3", "--why", "x"), "numbers (2) and --where are both given; choose one"),
+        (("--where", "plate=3", "--why", "x"), "no valid measurement has plate=3; see paretopick measurements boosters"),
+        (("--why", "x"), "void() needs numbers"),
+    ]:
+        assert message in call("void", "boosters", *given, cwd=folder).stderr
+
+
+def test_a_measurement_is_corrected_and_the_log_keeps_both(folder):
+    text = stdout_of("correct", "boosters", "2", "response=0.7", "--why", "wrong line", cwd=folder)
+    assert text == "Measurement 2 is corrected: response was 0.5 and is 0.7; 1 of 60 measurements count.\n"
+    stdout_of("correct", "boosters", "2", "price=none", "--why", "of another day", cwd=folder)
+    assert "has these values already" in stdout_of("correct", "boosters", "2", '{"price": null}', "--why", "x", cwd=folder)
+    (row,) = json.loads(stdout_of("measurements", "boosters", "--json", cwd=folder))
+    assert (row["response"], row["price"], row["why"]) == (0.7, None, "corrected: of another day")
+    events = pp.Study.open("boosters", storage=folder / "paretopick.db").events()
+    assert [event.measured for event in events] == [[0.5, 2.0], [0.7, 2.0], [0.7, None]]
+    for given, message in [
+        (("2", "response=0.1"), 'say why, which is kept with the study: paretopick correct boosters 2 response=0.1 --why "'),
+        (("1", "response=1", "price=1", "--why", "x"), "measurement 1 was not told yet; tell it"),
+        (("2", "plate=3", "--why", "x"), "'plate' cannot be corrected; the metrics are 'response', 'price'"),
+        (("9", "response=1", "--why", "x"), "measurement 9 was never handed out"),
+    ]:
+        assert message in call("correct", "boosters", *given, cwd=folder).stderr
+
+
+def test_options_come_and_go_and_come_again(folder, tmp_path_factory):
+    assert "'d' is in the study; it has 4 options now" in stdout_of("add-option", "boosters", "d", cwd=folder)
+    assert "'c' is retired" in stdout_of("retire", "boosters", "c", "sold out", cwd=folder)
+    assert [row["option"] for row in json.loads(stdout_of("ask", "boosters", "-n", "9", "--json", cwd=folder))].count("d") >= 2
+    assert "'c' is in the study again" in stdout_of("reinstate", "boosters", "c", cwd=folder)
+    assert "'c' is not retired" in call("reinstate", "boosters", "c", cwd=folder).stderr
+    assert "there is an option 'a' already" in call("add-option", "boosters", "a", "--set", "level=9", cwd=folder).stderr
+    for words in (("add-option", "boosters", "d"), ("reinstate", "boosters", "a"), ("extend", "boosters", "--budget", "90")):
+        other = working_folder(tmp_path_factory.mktemp("rounds"), "ege-sr")
+        assert "the rounds of ege-sr are planned for its options and for the budget of 60" in call(*words, cwd=other).stderr
+
+
+def test_an_option_is_added_with_its_settings(tmp_path):
+    (tmp_path / "options.csv").write_text("option,level,kind\na,1,x\nb,2,x\n")
+    stdout_of("create", "texts", "--options", "options.csv", "--metrics", "m:max", "--budget", "20", cwd=tmp_path)
+    stdout_of("add-option", "texts", "c", "--set", "kind=y", "--set", "level=9", cwd=tmp_path)
+    storage = tmp_path / "paretopick.db"
+    assert pp.Study.open("texts", storage=storage).definition.settings[2] == {"level": "9", "kind": "y"}
+    options = {"a": {"level": 1}, "b": {"level": 2}}
+    pp.Study.create("numbers", options=options, metrics={"m": "max"}, budget=20, storage=storage).close()
+    stdout_of("add-option", "numbers", "c", "--set", "level=9", cwd=tmp_path)
+    assert pp.Study.open("numbers", storage=storage).definition.settings[2] == {"level": 9}
+    assert (
+        "--set 'level' is not SETTING=VALUE, each setting once; options have 'level'"
+        in call("add-option", "numbers", "d", "--set", "level", cwd=tmp_path).stderr
+    )
+    assert "the other options have 'level'" in call("add-option", "numbers", "d", cwd=tmp_path).stderr
+
+
+def test_a_value_in_another_unit_is_taken_and_named_with_what_takes_it_back(folder):
+    study = pp.Study.open("boosters", storage=folder / "paretopick.db")
+    study.add([("a", (0.5 + n / 100, 2 + n / 10)) for n in range(12)])
+    kept = call("tell", "boosters", "1", "response=540", "price=2", cwd=folder)
+    assert "Measurement 1 is kept" in kept.stdout
+    assert re.search(
+        r"^note: response=540 of measurement 1 is [\d,]+ standard deviations from what else was measured of 'a', 0.555 on "
+        r"average. It counts; if it is wrong: paretopick void boosters 1 --why 'wrong unit'$",
+        kept.stderr,
+        re.MULTILINE,
+    )
+    corrected = json.loads(stdout_of("correct", "boosters", "1", "price=2000", "--why", "x", "--json", cwd=folder))
+    assert [each["metric"] for each in corrected["far_off"]] == ["response", "price"]
+    (command,) = re.findall(r"if it is wrong: paretopick (.*)$", kept.stderr, re.MULTILINE)
+    assert "Measurement 1 is void" in stdout_of(*shlex.split(command), cwd=folder)
+
+
+def test_the_status_of_a_study_without_rounds_says_who_measures_what_and_why(folder):
+    first, *_ = stdout_of("status", "boosters", cwd=folder).splitlines()
+    assert first == "boosters in sqlite:///paretopick.db, doubt: 1 of 60 measurements used, 0 failed, 2 being made."
+    text = stdout_of("status", "boosters", cwd=folder)
+    assert "round" not in text
+    assert "Next: a (first measurements), b (first measurements), c (first measurements)\n" in text
+    assert re.search(r"^\s+3\s+c\s+main\s+\d+\s+first measurements$", text, re.MULTILINE)
+    study = pp.Study.open("boosters", storage=folder / "paretopick.db")
+    study.add([(option, (mean + n / 10, 1 + n / 10)) for option, mean in (("a", 1.0), ("b", 1.05), ("c", 0.1)) for n in range(4)])
+    text = stdout_of("status", "boosters", cwd=folder)
+    assert re.search(r"^Next: .*\(its place is [\d.]+% likely wrong\)", text, re.MULTILINE)
+    state = json.loads(stdout_of("status", "boosters", "--json", cwd=folder))
+    assert set(state["doubt"]) == {"a", "b", "c"}
+    assert state["roundless"]
+    assert len(state["next"]) == 3
+    for todo in study.ask(45, worker="w"):
+        study.tell(todo.number, (1.0 + todo.number % 7, 2.0))
+    study.tell([1, 3], [(1.0, 1.0), (0.1, 1.0)])
+    assert stdout_of("status", "boosters", cwd=folder).startswith("boosters in sqlite:///paretopick.db, doubt: done, 60 of 60")
+
+
+def test_status_and_result_show_where_a_study_with_rounds_stands(rounds):
+    folder = rounds
     text = stdout_of("status", "boosters", cwd=folder)
     assert "boosters in sqlite:///paretopick.db, ege-sr: round 1 of 2." in text
     assert "1 of 60 measurements count; 44 are due now, 0 failed." in text
@@ -95,7 +252,8 @@ def test_status_and_result_show_where_a_study_stands(folder):
 
 def test_names_and_numbers_in_a_status_are_read_in_one_way(tmp_path):
     names = ["a", "Gr\u00fcn, mild", "salt and vinegar"]
-    study = pp.Study.create("s", options=names, metrics={"m": "max"}, budget=9, storage=tmp_path / "paretopick.db")
+    storage = tmp_path / "paretopick.db"
+    study = pp.Study.create("s", options=names, metrics={"m": "max"}, budget=9, policy="ege-sr", storage=storage)
     text = stdout_of("status", "s", cwd=tmp_path)
     assert '3 still measured: a, "Gr\u00fcn, mild" and "salt and vinegar"\n' in text
     while study.status()["due"] > 1:
@@ -231,10 +389,10 @@ def test_the_storage_is_an_option_or_a_variable(tmp_path, server):
     assert said.startswith("error: the database postgresql+psycopg://x:***@127.0.0.1:1/y cannot be used: ")
 
 
-def test_a_sheet_is_filled_in_and_read_back(folder):
+def test_a_sheet_is_filled_in_and_read_back(rounds):
+    folder = rounds
     stdout_of("sheet", "boosters", "-o", "round.csv", cwd=folder)
-    with (folder / "round.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(folder / "round.csv")
     assert len(rows) == 42  # 45 in the round, of which one is told and two are with somebody else
     refused = call("sheet", "boosters", "-o", "round.csv", cwd=folder)
     assert "round.csv is there already; add --force" in refused.stderr
@@ -246,21 +404,74 @@ def test_a_sheet_is_filled_in_and_read_back(folder):
     for row in rows[:-1]:
         row.update(response=ord(row["option"]), price=int(row["number"]) % 3)
     rows[-1]["failed"] = "lost"
-    with (folder / "round.csv").open("w", newline="") as file:
+    write_csv(folder / "round.csv", rows)
+    text = stdout_of("import", "boosters", "round.csv", cwd=folder)
+    assert "Read round.csv: 41 new, 1 failed; 42 of 60 measurements count, round 1." in text
+    text = stdout_of("import", "boosters", "round.csv", cwd=folder)
+    assert "Read round.csv: 42 known already; 42 of 60 measurements count, round 1." in text
+    assert stdout_of("sheet", "boosters", cwd=folder).count("\n") == 2  # the one that failed is due again
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_csv(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    text = stdout_of("import", "boosters", "round.csv", cwd=folder)
-    assert "Read round.csv: 41 told, 0 made before, 1 failed, 0 left out; 42 of 60 measurements count, round 1." in text
-    assert stdout_of("sheet", "boosters", cwd=folder).count("\n") == 2  # the one that failed is due again
+
+
+def test_a_sheet_without_rounds_has_a_row_for_each_option_and_at_least_eight(folder, tmp_path_factory):
+    stdout_of("sheet", "boosters", "-o", "sheet.csv", cwd=folder)
+    rows = read_csv(folder / "sheet.csv")
+    assert list(rows[0]) == ["number", "option", "response", "price", "failed", "study"]
+    assert len(rows) == 8
+    assert stdout_of("sheet", "boosters", cwd=folder) == (folder / "sheet.csv").read_text()  # the same rows again
+    assert stdout_of("sheet", "boosters", "-n", "12", cwd=folder).count("\n") == 13
+    assert stdout_of("sheet", "boosters", cwd=folder).count("\n") == 13  # all that are with whoever fills it in
+    many = tmp_path_factory.mktemp("many")
+    stdout_of("create", "s", "--options", ",".join("abcdefghijk"), "--metrics", "m:max", "--budget", "60", cwd=many)
+    assert stdout_of("sheet", "s", cwd=many).count("\n") == 12
+
+
+def test_a_sheet_with_other_values_is_shown_and_corrects_only_if_one_says_so(folder):
+    stdout_of("sheet", "boosters", "-o", "sheet.csv", cwd=folder)
+    rows = read_csv(folder / "sheet.csv")
+    for row in rows:
+        row.update(response=row["number"], price="" if row == rows[1] else 1)
+    write_csv(folder / "sheet.csv", rows)
+    assert "Read sheet.csv: 8 new; 9 of 60 measurements count." in stdout_of("import", "boosters", "sheet.csv", cwd=folder)
+    rows[0]["response"], rows[1]["price"] = 40, 2
+    write_csv(folder / "sheet.csv", rows)
+    refused = call("import", "boosters", "sheet.csv", cwd=folder)
+    assert refused.returncode == 2
+    assert [line.split() for line in refused.stdout.splitlines()] == [
+        ["row", "number", "option", "metric", "before", "after"],
+        ["2", rows[0]["number"], rows[0]["option"], "response", rows[0]["number"], "40"],
+        ["3", rows[1]["number"], rows[1]["option"], "price", "missing", "2"],
+    ]
+    assert refused.stderr == (
+        "error: sheet.csv has 2 other values for measurements that the study knows; nothing was imported. If they are right, add "
+        "--correct.\n"
+    )
+    shown = call("import", "boosters", "sheet.csv", "--json", cwd=folder)
+    assert (shown.returncode, len(json.loads(shown.stdout)["differences"])) == (2, 2)
+    text = stdout_of("import", "boosters", "sheet.csv", "--correct", "--why", "read again", cwd=folder)
+    assert "Read sheet.csv: 2 corrected, 6 known already; 9 of 60 measurements count." in text
+    rows = json.loads(stdout_of("measurements", "boosters", "--json", cwd=folder))
+    assert [row["why"] for row in rows if row["why"]] == ["corrected: read again"] * 2
+    assert "8 known already" in stdout_of("import", "boosters", "sheet.csv", cwd=folder)
 
 
 def test_what_is_wrong_with_a_table_is_said_in_the_words_of_tables(folder):
     (folder / "failed.csv").write_text("option,response,price\na,nan,3\n")
     said = call("import", "boosters", "failed.csv", cwd=folder).stderr
     assert said == (
-        "error: failed.csv, row 2: metric 'response' is nan; leave the cells of a measurement that failed empty, and write the "
-        "reason into the column 'failed', or leave the row out. Nothing was imported.\n"
+        "error: failed.csv, row 2: metric 'response' is nan; leave the cell empty; or leave the cells of a measurement that "
+        "failed empty, and write the reason into the column 'failed', or leave the row out. Nothing was imported.\n"
     )
     stdout_of("import", "boosters", "filled.csv", cwd=folder)
     (folder / "more.csv").write_text("option,response,price\nb,2,4\na,1,3\n")
@@ -281,13 +492,13 @@ def test_a_sheet_opens_in_spreadsheets(tmp_path):
     stdout_of("sheet", "-o", "r.csv", cwd=tmp_path)
     assert (tmp_path / "r.csv").read_bytes().startswith("\N{BYTE ORDER MARK}number".encode())
     (tmp_path / "r.csv").write_text((tmp_path / "r.csv").read_text().replace(",,,s", ",1.5,,s"))
-    assert "8 told" in stdout_of("import", "s", "r.csv", cwd=tmp_path)
+    assert "Read r.csv: 8 new; 8 of 9" in stdout_of("import", "s", "r.csv", cwd=tmp_path)
 
 
 def test_a_sheet_without_rows_is_not_written(folder):
-    stdout_of("sheet", "boosters", "-o", "all.csv", cwd=folder)
+    stdout_of("sheet", "boosters", "-o", "all.csv", "-n", "60", cwd=folder)
     refused = call("sheet", "boosters", "-o", "none.csv", "--worker", "somebody else", cwd=folder)
-    assert "there is nothing to measure: all that is due is with others; see paretopick status boosters" in refused.stderr
+    assert "there is nothing to measure: all that is left is with others; see paretopick status boosters" in refused.stderr
     assert not (folder / "none.csv").exists()
     assert "0 of 'me' given back (there are some with 'main', 'sheet')" in stdout_of(
         "release", "boosters", "--worker", "me", cwd=folder
@@ -304,8 +515,9 @@ def test_export_writes_files_by_their_ending(folder):
     assert "no format named 'xls'" in call("export", "boosters", "-o", "m.xls", cwd=folder).stderr
 
 
-def test_apt_gets_more_budget(tmp_path):
-    stdout_of("create", "s", "--options", "a,b", "--metrics", "m:max", "--budget", "9", "--policy", "apt:batch=2", cwd=tmp_path)
+@pytest.mark.parametrize("policy", ["apt:batch=2", "doubt"])
+def test_a_study_without_rounds_gets_more_budget(tmp_path, policy):
+    stdout_of("create", "s", "--options", "a,b", "--metrics", "m:max", "--budget", "9", "--policy", policy, cwd=tmp_path)
     assert "The budget is 12 now" in stdout_of("extend", "s", "--budget", "12", cwd=tmp_path)
     assert json.loads(stdout_of("status", "s", "--json", cwd=tmp_path))["budget"] == 12
     assert "say --budget, or --number" in call("extend", "s", cwd=tmp_path).stderr
@@ -323,6 +535,7 @@ print(json.dumps({{"time": mean[0] + time.time_ns() % 1000 / 1e4, "size": mean[1
 """
 STUDY = """
 budget = 40
+policy = "ege-sr"
 command = ["./bench.py", "{option}", "{log}"]
 exact = ["size"]
 retries = 1
@@ -355,13 +568,30 @@ def test_run_a_file_creates_and_resumes(bench):
     assert re.search(r"^bad\s+dominated", text, re.MULTILINE)
     calls = (bench / "calls").read_text().splitlines()
     assert len(calls) == 38
-    again = call("run", "study.toml", cwd=bench)
-    assert "note: the study 'study' is done already" in again.stderr
+    again = call("run", "study.toml", cwd=bench)  # done: nothing is measured again
     assert again.stdout == f"{text}Nothing was measured now: this is the study 'study' as it was finished before.\n"
+    assert (
+        "note: the study 'study' was finished before, and nothing is measured now: this is its result." in again.stderr
+    )
+    assert "To measure anew: another --name, or paretopick delete study --yes." in again.stderr
     assert len((bench / "calls").read_text().splitlines()) == 38
     record = json.loads(stdout_of("run", "study.toml", "--json", cwd=bench))
     assert record["pareto"] == ["fast", "small", "mid"]
     assert (bench / "paretopick.db").exists()
+
+
+@pytest.mark.slow
+def test_a_finished_study_without_rounds_says_so_and_how_to_go_on(bench):
+    (bench / "study.toml").write_text(STUDY.replace('policy = "ege-sr"', "").replace("budget = 40", "budget = 12"))
+    first = call("run", "study.toml", "--workers", "2", cwd=bench)
+    assert (first.returncode, "finished before" in first.stderr) == (0, False)
+    assert "of 12: best guess: " in first.stderr
+    assert "round" not in first.stderr
+    again = call("run", "study.toml", cwd=bench)
+    (command,) = re.findall(r"To go on: paretopick (extend study --budget 24), and then the same again", again.stderr)
+    stdout_of(*command.split(), cwd=bench)
+    assert "finished before" not in call("run", "study.toml", cwd=bench).stderr
+    assert len((bench / "calls").read_text().splitlines()) == 24
 
 
 @pytest.mark.slow
@@ -469,7 +699,7 @@ def test_a_study_goes_by_its_script_and_notices_another_command(bench):
     assert "note:" not in first.stderr
     assert pp.Study.list(storage=bench / "paretopick.db") == ["bench"]
     again = call(*given, "--name", "bench", "--", "python3", "other.py", "{option}", "calls", cwd=bench)
-    assert "note: the study 'bench' was created with another command: python3 -W error bench.py '{option}' calls" in again.stderr
+    assert "note: the study 'bench' was begun with another command, python3 -W error bench.py '{option}' calls." in again.stderr
     constant = call(*given, "--name", "constant", "--", "echo", "time=1\nsize=1", cwd=bench)
     assert "note: the command is the same for all options" in constant.stderr
 

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from paretopick import __version__
-from paretopick.cli import demo, keeping, paper, plan, report, run, sheets, show, simulate, studies, tournament
+from paretopick.cli import amendments, demo, keeping, paper, plan, report, run, sheets, show, simulate, studies, tournament
 from paretopick.cli.output import note, say
 from paretopick.errors import OutcomeUnknown, ParetopickError, UnsafeStorage
 from paretopick.storage.addresses import masked
@@ -28,6 +28,7 @@ def _verbs(*modules: Any) -> dict[str, tuple[Callable[..., None], str]]:
 
 SECTIONS = {
     "Studies": _verbs(plan, run) | studies.VERBS | _verbs(report),
+    "Changes to studies": amendments.VERBS,
     "Tables of studies": sheets.VERBS,
     "Databases of studies": keeping.VERBS,
     "Research": _verbs(demo, show, simulate, paper, tournament),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,9 +20,17 @@ from paretopick.errors import InvalidInput
 from paretopick.instances import INSTANCES, instance, read_instance
 from paretopick.policies import POLICIES
 from paretopick.schedules import SCHEDULES
-from paretopick.storage.addresses import PASSWORD_FILE, masked
+from paretopick.storage.addresses import MASK, PASSWORD_FILE, masked
 from paretopick.studies import Study
 from paretopick.studies.tables import read_options
+
+MISSING = ("", "none")
+"""What people write for a metric that could not be measured."""
+
+SHOWN = {"told": "valid", "failed": "failed", "voided": "void"}
+"""States of measurements, as programs know them and as people do."""
+
+AS_KEPT = {shown: kept for kept, shown in SHOWN.items()}
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
@@ -76,6 +85,16 @@ Number = Annotated[
     int, typer.Argument(metavar="NUMBER", help="The number of the measurement, as ask or the sheet gave it.", show_default=False)
 ]
 Reason = Annotated[str, typer.Argument(metavar="REASON", help="The reason, which is kept with the study.", show_default=False)]
+Why = Annotated[str | None, typer.Option("--why", help="The reason, which is kept with the study.", show_default=False)]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="COLUMN=VALUE",
+        help="Only those with this value in a column, such as plate=3 or option=a; several of them must all be true.",
+        show_default=False,
+    ),
+]
 Worker = Annotated[
     str, typer.Option(help="The name of whoever measures; those who measure at the same time need different names.")
 ]
@@ -144,6 +163,66 @@ def number_pairs(texts: Sequence[str], where: str) -> dict[str, float]:
         except ValueError:
             raise InvalidInput(f"{short(pair)} in {where} does not end in a number.") from None
     return pairs
+
+
+def measured_pairs(texts: Sequence[str], metrics: Iterable[str], where: str) -> dict[str, Any]:
+    """``metric=number`` pairs, without a number for what is missing; whatever else is named is a number or a text beside them."""
+    known = set(metrics)
+    pairs: dict[str, Any] = {}
+    for pair in texts:
+        halves = [tuple(part.strip() for part in split("=")) for split in (pair.partition, pair.rpartition)]
+        name, equals, text = next((half for half in halves if half[0] in known), halves[0])
+        if not equals or not name:
+            raise InvalidInput(f"{short(pair)} in {where} is not NAME=VALUE.")
+        if name in pairs:
+            raise InvalidInput(f"{name!r} is in {where} twice.")
+        if text.casefold() in MISSING:
+            pairs[name] = None
+            continue
+        try:
+            pairs[name] = number_of(text)
+        except ValueError:
+            if name in known:
+                raise InvalidInput(
+                    f"{short(pair)} in {where} does not end in a number; write {name}=none for what could not be measured."
+                ) from None
+            pairs[name] = text
+    return pairs
+
+
+def column_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """What rows must have in common, from ``COLUMN=VALUE``; states of measurements may be said as they are shown."""
+    pairs: dict[str, str] = {}
+    for pair in texts:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not name:
+            raise InvalidInput(f"--where {short(pair)} is not COLUMN=VALUE, such as plate=3.")
+        if name in pairs:
+            raise InvalidInput(f"--where names {name!r} twice; rows have one value in a column.")
+        pairs[name] = AS_KEPT.get(value, value) if name == "status" else value
+    return pairs
+
+
+def typed(words: Iterable[str], storage: str | None = None) -> str:
+    """What to type, without the password of a database, which has no place on a screen.
+
+    Args:
+        words: of the command.
+        storage: as it was given beside them, if it was.
+    """
+    given = [*words, *(() if storage is None else ("--storage", storage))]
+    shown = [_can_be_seen(word) for word in given]
+    return shlex.join(shown) + (" (with the password as before)" if shown != given else "")
+
+
+def _can_be_seen(word: str) -> str:
+    """The address of a database as it can be typed; other words as they are."""
+    hidden = masked(word)
+    if hidden == word:
+        return word
+    place, _, settings = hidden.replace(f":{MASK}@", "@").partition("?")
+    rest = [setting for setting in settings.split("&") if setting and MASK not in setting]
+    return f"{place}?{'&'.join(rest)}" if rest else place
 
 
 def check_one_form(as_json: bool, as_csv: bool) -> None:

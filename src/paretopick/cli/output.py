@@ -22,7 +22,7 @@ from paretopick.metrics import INTERVAL
 from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
 
-PROSE = ("summary", "options", "beaten by")
+PROSE = ("summary", "options", "beaten by", "why")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
 
 NARROW_PROSE = 30
@@ -161,15 +161,23 @@ def print_result_as_json(result: ParetoResult) -> None:
     print_json({**result.to_dict(), "next_step": result.next_step})
 
 
-def print_standing(study: Study, what: str, as_json: bool) -> None:
-    """Prints what was done, and where the study stands after it."""
+def print_standing(study: Study, what: str, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
+    """Prints what was done, and where the study stands after it.
+
+    Args:
+        study: after that.
+        what: was done, in words.
+        as_json: print the status as JSON instead.
+        more: for programs alone, beside the status.
+    """
     state = study.status()
     if as_json:
-        print_json(state)
-    else:
-        say(f"{what}; {state['used']} of {state['budget']} measurements count, round {state['round']}.")
-        if state["done"]:
-            say(f"The study is done. {study.result()!r}")
+        print_json({**(more or {}), **state})
+        return
+    in_round = "" if state["roundless"] else f", round {state['round']}"
+    say(f"{what}; {state['used']} of {state['budget']} measurements count{in_round}.")
+    if state["done"]:
+        say(f"The study is done. {study.result()!r}")
 
 
 def write_or_print(content: bytes, path: Path | None, what: str, *, force: bool) -> None:

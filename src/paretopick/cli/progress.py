@@ -99,20 +99,24 @@ def work_bar() -> Iterator[Callable[[str, float, float], None]]:
 
 @contextmanager
 def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
-    """Yields what shows where a study stands, and a sentence if something went wrong; a line per round without a terminal."""
+    """Yields what shows where a study stands, and a sentence if something went wrong.
+
+    Without a terminal it is a line for each round, or for each tenth of the budget where there are none.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
-        latest, looked = 0, 0.0
+        latest, looked = -1, 0.0
 
         def tell(_: Study, sentence: str) -> None:
             nonlocal latest, looked
             if sentence:  # which may be that the database does not answer: it is not asked now
                 print(sentence, file=sys.stderr, flush=True)
-            elif time.monotonic() - looked > 0.5:  # a policy without rounds may begin one with every measurement
+            elif time.monotonic() - looked > 0.5:
                 now, looked = study.progress(guess=True), time.monotonic()
-                if now.round != latest:
-                    print(standing(now), file=sys.stderr, flush=True)
-                    latest = now.round
+                part = 10 * now.used // max(now.planned, 1) if now.roundless else now.round
+                if part != latest:
+                    print(f"{now.used} of {now.planned}: {standing(now)}", file=sys.stderr, flush=True)
+                    latest = part
 
         yield tell
         return
@@ -139,8 +143,12 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
 
 
 def standing(now: StudyProgress) -> str:
-    """Returns in a line the round, how many options are still measured, and which are Pareto-optimal by now."""
-    rounds = f"/{now.rounds}" if now.rounds else ""
-    waiting = "" if now.due > now.out or now.done else f", waiting for the last {now.out}"
-    guess = some(now.best_guess or (), most=6) or "none yet"
-    return f"round {now.round}{rounds}, {counted(now.active, 'option')} left{waiting}, best guess: {guess}"
+    """Returns in a line which options look Pareto-optimal by now, and where there are rounds, which and who is still in it."""
+    parts = []
+    if not now.roundless:
+        rounds = f"/{now.rounds}" if now.rounds else ""
+        parts.append(f"round {now.round}{rounds}, {counted(now.active, 'option')} left")
+    if now.due <= now.out and not now.done:
+        parts.append(f"waiting for the last {'one' if now.out == 1 else now.out}")
+    parts.append(f"best guess: {some(now.best_guess or (), most=6) or 'none yet'}")
+    return ", ".join(parts)

@@ -6,8 +6,9 @@ import os
 import re
 import shlex
 import signal
+import socket
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Annotated
 import typer
 
 from paretopick._arrays import check_integer
+from paretopick._words import counted
 from paretopick.cli.arguments import (
     BudgetGiven,
     ExactGiven,
@@ -27,13 +29,13 @@ from paretopick.cli.arguments import (
     Storage,
     check_file_alone,
     study_from,
+    typed,
 )
 from paretopick.cli.output import note, print_result, print_result_as_json, say
 from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.storage import open_storage
-from paretopick.storage.addresses import MASK, masked
 from paretopick.studies import Study, run_study
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, read_study_file
@@ -110,12 +112,8 @@ def command(
         note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
     database = open_storage(storage)
     study = create_or_open(told.name, told.definition, database)
-    before = study.definition.command
-    if before and before != told.definition.command:
-        note(f"the study {study.name!r} was created with another command: {shlex.join(before)}")
     was_done = study.done
-    if was_done:
-        note(f"the study {study.name!r} is done already; to measure anew, choose another --name or --storage, or delete it.")
+    _say_what_is_there(study, told.definition, storage)
     if database.shown.startswith("postgresql"):
         measure.hide(*PASSWORDS_OF_POSTGRESQL)
     try:
@@ -134,8 +132,7 @@ def command(
         _say_how_to_go_on(study, interrupt)
         raise typer.Exit(128 + getattr(interrupt, "number", signal.SIGINT)) from None
     except MeasuringFailed as problem:
-        here = "" if storage is None else f" {_typed(['--storage', storage])}"
-        retire = f"paretopick retire {shlex.quote(study.name)} {shlex.quote(problem.option or '')} REASON{here}"
+        retire = typed(["paretopick", "retire", study.name, problem.option or "", "REASON"], storage)
         last = [f"    {line}" for line in (problem.output or "").splitlines()[-8:]]
         output = ["Its last output:", *last] if last else []
         raise MeasuringFailed("\n".join([str(problem), *output, f"Go on with: {_again()}", f"Or without it: {retire}"])) from None
@@ -145,6 +142,27 @@ def command(
         print_result(result)
         if was_done:
             say(f"Nothing was measured now: this is the study {study.name!r} as it was finished before.")
+
+
+def _say_what_is_there(study: Study, definition: Definition, storage: str | None) -> None:
+    """Says what one should know of a study that was begun before: that it is finished, or was measured in another way."""
+    used, before = study.used, study.definition.command
+    if study.done:
+        if study.definition.choice.roundless:
+            more = typed(["paretopick", "extend", study.name, "--budget", str(max(study.budget, used) + study.budget)], storage)
+            go_on = f"To go on: {more}, and then the same again."
+        else:
+            go_on = "Its rounds were planned for its budget; a new study with a larger one can import an export of it."
+        anew = f"To measure anew: another --name, or {typed(['paretopick', 'delete', study.name, '--yes'], storage)}."
+        note(f"the study {study.name!r} was finished before, and nothing is measured now: this is its result. {go_on} {anew}")
+    if before and used and before != definition.command:
+        mixed = f"its {counted(used, 'measurement')} and those of this one are taken for the same; if they are not, stop, and"
+        more = "" if study.done else f": {mixed} choose another --name"
+        note(f"the study {study.name!r} was begun with another command, {shlex.join(before)}{more}.")
+    here = f"{socket.gethostname()}:"
+    others = {row["worker"] for row in study.status()["out"] if row["worker"].startswith(here)}
+    if others and not study.done:
+        note("another run on this machine works on the study, or did a moment ago; times that both measure suffer from it.")
 
 
 def _from_file(what: list[str], given: Mapping[str, bool]) -> StudyFile:
@@ -191,21 +209,4 @@ def _say_how_to_go_on(study: Study, interrupt: KeyboardInterrupt) -> None:
 
 
 def _again() -> str:
-    return _typed(["paretopick", *sys.argv[1:]])
-
-
-def _typed(words: Iterable[str]) -> str:
-    """What to type, without the password of a database, which has no place on a screen."""
-    given = list(words)
-    shown = [_without_password(word) for word in given]
-    return shlex.join(shown) + (" (with the password as before)" if shown != given else "")
-
-
-def _without_password(word: str) -> str:
-    """The address of a database as it can be typed; other words as they are."""
-    hidden = masked(word)
-    if hidden == word:
-        return word
-    place, _, settings = hidden.replace(f":{MASK}@", "@").partition("?")
-    rest = [setting for setting in settings.split("&") if setting and MASK not in setting]
-    return f"{place}?{'&'.join(rest)}" if rest else place
+    return typed(["paretopick", *sys.argv[1:]])

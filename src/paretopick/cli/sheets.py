@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from paretopick._arrays import check_choice
+from paretopick._tables import csv_text
 from paretopick._words import counted
-from paretopick.cli.arguments import Force, Json, Name, OnlyName, Request, Storage, open_study
-from paretopick.cli.output import check_target, print_json, print_standing, write_or_print
-from paretopick.errors import InvalidInput, NotReady
+from paretopick.cli.amendments import name_far_off
+from paretopick.cli.arguments import (
+    SHOWN,
+    Csv,
+    Force,
+    Json,
+    Name,
+    OnlyName,
+    Request,
+    Storage,
+    Where,
+    Why,
+    check_one_form,
+    column_pairs,
+    open_study,
+)
+from paretopick.cli.output import check_target, note, print_json, print_standing, print_table, write_or_print
+from paretopick.errors import AlreadyTold, InvalidInput, NotReady
 from paretopick.studies import Study, tables
+from paretopick.studies.filled_rows import Difference
+from paretopick.studies.imports import Imported, import_table
+from paretopick.studies.views import columns_of, matching
+
+FEWEST_ROWS = 8
+"""Of a sheet, where there are no rounds."""
 
 
 def sheet(
@@ -25,7 +47,12 @@ def sheet(
         typer.Option("-o", "--output", help="The CSV file to write.  [default: standard output]", show_default=False),
     ] = None,
     n: Annotated[
-        int | None, typer.Option("-n", help="How many rows, at most.  [default: the whole round]", show_default=False)
+        int | None,
+        typer.Option(
+            "-n",
+            help="How many rows, at most.  [default: one for each option, at least 8; of policies with rounds, the whole round]",
+            show_default=False,
+        ),
     ] = None,
     worker: Annotated[
         str, typer.Option(help="The name of whoever fills it in; people with sheets of their own need different names.")
@@ -34,18 +61,18 @@ def sheet(
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
-    """Write what is due in this round as a table to fill in by hand.
+    """Write what to measure next as a table to fill in by hand.
 
     It is a CSV file, to be read back with "import". The measurements are reserved without limit. Asked again, the same rows come
-    out until they are told.
+    out until they were imported. Fewer rows at a time are better chosen: each sheet follows from all that is known by then.
     """
     _check_csv(output)
     check_target(output, force=force)  # before anything is reserved
     study = open_study(name, storage)
-    todos = study.ask(study.budget if n is None else n, worker=worker, lease=None)
+    todos = study.ask(_usual_rows(study, worker) if n is None else n, worker=worker, lease=None)
     if not todos and not as_json:
         raise NotReady(
-            f"there is nothing to measure: {'the study is done' if study.done else 'all that is due is with others'}; "
+            f"there is nothing to measure: {'the study is done' if study.done else 'all that is left is with others'}; "
             f"see paretopick status {shlex.quote(study.name)}."
         )
     if as_json:
@@ -60,28 +87,42 @@ def import_(
     name: Name,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file with a column for every metric.", show_default=False)],
     again: Annotated[bool, typer.Option("--again", help="Take rows that were imported before for other measurements.")] = False,
+    correct: Annotated[
+        bool, typer.Option("--correct", help="Take other values of measurements that the study knows for corrections.")
+    ] = False,
+    why: Why = None,
     request: Request = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
     """Read measurements from a CSV file.
 
-    It is a sheet that was filled in, or what was measured before the study. Rows with a number are what came out of that
-    measurement; rows with an option alone count as soon as it is due. All rows are taken, or none if one is wrong; rows without
-    values are left for later.
+    It is a sheet that was filled in, what was measured before the study, or an export of another one. Rows with a number are what
+    came out of that measurement, others name their option. Columns beside the metrics are kept, too. All rows are taken, or none
+    if one is wrong; rows without values are left for later. If the study knows other values, they are shown, and nothing is
+    imported without --correct.
     """
     study = Study.open(name, storage=storage)
     try:
-        imported = tables.import_table(study, file, again=again, request=request)
+        imported = import_table(study, file, again=again, correct=correct, why=why or "", request=request)
+    except AlreadyTold as problem:
+        if not problem.differences:
+            raise
+        _print_differences(problem.differences, as_json)
+        raise AlreadyTold(
+            f"{file} has {counted(len(problem.differences), 'other value')} for measurements that the study knows; nothing was "
+            "imported. If they are right, add --correct."
+        ) from None
     except InvalidInput as problem:  # where Python has an argument there is an option here
         problem.args = (str(problem).replace("say so with again.", "add --again."),)
         raise
-    if as_json:
-        print_json({"imported": asdict(imported), **study.status()})
-        return
-    known = f", {imported.known} known already" if imported.known else ""
-    counts = f"{imported.told} told, {imported.added} made before{known}, {imported.failed} failed, {imported.empty} left out"
-    print_standing(study, f"Read {file}: {counts}", as_json=False)
+    for sentence in imported.notes:
+        note(sentence)
+    if not as_json:
+        if imported.differences:
+            _print_differences(imported.differences, as_json)
+        name_far_off(study, imported.far_off, storage)
+    print_standing(study, f"Read {file}: {_what_came(imported)}", as_json, {"imported": asdict(imported)})
 
 
 def export(
@@ -112,12 +153,83 @@ def export(
     write_or_print(tables.export(study, chosen), output, "the measurements", force=force)
 
 
+def measurements(
+    name: OnlyName = None,
+    where: Where = None,
+    storage: Storage = None,
+    as_json: Json = False,
+    as_csv: Csv = False,
+) -> None:
+    """List the measurements of a study, those that failed or are void included.
+
+    With the settings of their options, who made them and when, and what was told beside the metrics. CSV is that of "export".
+    """
+    check_one_form(as_json, as_csv)
+    study = open_study(name, storage)
+    rows = study.measurements()
+    columns = columns_of(study.definition, rows)
+    chosen = matching(rows, column_pairs(where or []), columns)
+    listed = [{**row, "at": tables.time_text(row["at"])} for row in chosen]
+    if as_json:
+        print_json(listed)
+    elif as_csv:
+        print(csv_text(columns, listed), end="")
+    elif not listed:
+        print("There are none." if where else "There are none yet.")
+    else:
+        hidden = {"round"} if study.definition.choice.roundless else set()
+        hidden |= {column for column in ("why", "worker") if not any(row[column] for row in listed)}
+        shown = [column for column in columns if column not in hidden]
+        print_table(shown, [[_cell(row, column) for column in shown] for row in listed])
+
+
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "sheet": (sheet, "paretopick sheet boosters -o sheet.csv"),
+    "measurements": (measurements, "paretopick measurements boosters --where option=b"),
     "import": (import_, "paretopick import boosters filled.csv"),
     "export": (export, "paretopick export boosters -o measurements.csv"),
 }
 """By name, each with an example."""
+
+
+def _usual_rows(study: Study, worker: str) -> int:
+    """How many rows a sheet has: those of the round; without rounds one for each option, and all that its worker has."""
+    if not study.definition.choice.roundless:
+        return study.budget
+    state = study.status()
+    mine = [row for row in state["out"] if row["worker"] == worker]
+    return max(FEWEST_ROWS, len(state["active"]), len(mine))
+
+
+def _what_came(imported: Imported) -> str:
+    """What a file brought, in words."""
+    counts = {
+        "new": imported.told,
+        "made before": imported.added,
+        "corrected": imported.corrected,
+        "failed": imported.failed,
+        "known already": imported.known,
+        "left out": imported.empty,
+    }
+    return ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "no rows"
+
+
+def _print_differences(differences: Iterable[Difference], as_json: bool) -> None:
+    if as_json:
+        print_json({"differences": [asdict(difference) for difference in differences]})
+        return
+    header = ["row", "number", "option", "metric", "before", "after"]
+    print_table(header, [[_missing(getattr(difference, column)) for column in header] for difference in differences])
+
+
+def _missing(value: Any) -> Any:
+    return "missing" if value is None else value
+
+
+def _cell(row: Mapping[str, Any], column: str) -> Any:
+    if column == "status":
+        return SHOWN.get(row[column], row[column])
+    return row[column][:19].replace("T", " ") if column == "at" else row[column]
 
 
 def _check_csv(output: Path | None) -> None:

@@ -1,8 +1,9 @@
-"""The verbs that work on a study: create it, ask, tell, and say where it stands."""
+"""The verbs by which a study is measured: create it, ask, tell, and say where it stands."""
 
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import typer
 
 from paretopick._texts import value_of
 from paretopick._words import counted, listed, quoted
+from paretopick.cli.amendments import name_far_off
 from paretopick.cli.arguments import (
     BudgetGiven,
     Csv,
@@ -29,7 +31,7 @@ from paretopick.cli.arguments import (
     Worker,
     check_file_alone,
     check_one_form,
-    number_pairs,
+    measured_pairs,
     open_study,
     study_from,
 )
@@ -86,7 +88,8 @@ def create(
         return
     planned = counted(state["planned"], "measurement")
     print(f"Created {name!r} in {state['storage']}: {counted(len(study.options), 'option')}, {planned} planned.")
-    print(f"What to measure: paretopick ask {shlex.quote(name)}, or a whole round: paretopick sheet {shlex.quote(name)}")
+    sheet = "a sheet to fill in" if state["roundless"] else "a whole round"
+    print(f"What to measure: paretopick ask {shlex.quote(name)}, or {sheet}: paretopick sheet {shlex.quote(name)}")
 
 
 def ask(
@@ -99,7 +102,7 @@ def ask(
 ) -> None:
     """Say what to measure next, and reserve it.
 
-    A worker that asks again gets what it has not told yet. Nothing comes out when the rest of the round is with others.
+    A worker that asks again gets what it has not told yet. Nothing comes out when all that is left is with others.
     """
     study = open_study(name, storage)
     todos = study.ask(n, worker=worker, lease=lease or None)
@@ -107,17 +110,25 @@ def ask(
         print_json([asdict(todo) for todo in todos])
     elif todos:
         columns = list(todos[0].settings)
-        rows = [[todo.number, todo.option, *todo.settings.values(), todo.round] for todo in todos]
-        print_table(["number", "option", *columns, "round"], rows)
+        in_rounds = not study.definition.choice.roundless
+        rows = [[todo.number, todo.option, *todo.settings.values(), *([todo.round] if in_rounds else [])] for todo in todos]
+        print_table(["number", "option", *columns, *(["round"] if in_rounds else [])], rows)
     else:
-        print("Nothing: the study is done." if study.done else "Nothing now: the rest of this round is out with other workers.")
+        left = "budget" if study.definition.choice.roundless else "round"
+        print("Nothing: the study is done." if study.done else f"Nothing now: the rest of the {left} is out with other workers.")
 
 
 def tell(
     name: Name,
     number: Number,
     values: Annotated[
-        list[str], typer.Argument(metavar="VALUES", help="METRIC=VALUE for each metric, or one JSON object.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="VALUES",
+            help="METRIC=VALUE for each metric, METRIC=none if it could not be measured, and what else is to be kept, such as "
+            "plate=3; or one JSON object.",
+            show_default=False,
+        ),
     ],
     request: Request = None,
     storage: Storage = None,
@@ -125,12 +136,17 @@ def tell(
 ) -> None:
     """Tell what came out of a measurement.
 
-    Telling the same twice is harmless; telling other values is refused, so that nothing is lost.
+    Telling the same twice is harmless; telling other values is refused, so that nothing is lost: "correct" them. What stands
+    beside the metrics is kept and exported.
     """
     study = Study.open(name, storage=storage)
     given: Any = value_of(values[0]) if len(values) == 1 else None
-    study.tell(number, given if isinstance(given, dict) else number_pairs(values, "the values"), request=request)
-    print_standing(study, f"Measurement {number} is kept", as_json)
+    read = given if isinstance(given, dict) else measured_pairs(values, study.metrics, "the values")
+    study.tell(number, read, request=request)
+    far = study.far_off([number])
+    if not as_json:
+        name_far_off(study, far, storage)
+    print_standing(study, f"Measurement {number} is kept", as_json, {"far_off": [asdict(each) for each in far]})
 
 
 def fail(
@@ -169,60 +185,6 @@ def release(
     print_standing(study, f"{len(released)} of {worker!r} given back{with_others}", as_json)
 
 
-def void(
-    name: Name, number: Number, why: Reason, request: Request = None, storage: Storage = None, as_json: Json = False
-) -> None:
-    """Take a measurement back that turned out to be wrong.
-
-    In the open round its option is due again; after that its values leave the means, and what was decided stands.
-    """
-    study = Study.open(name, storage=storage)
-    study.void(number, why, request=request)
-    print_standing(study, f"Measurement {number} is void", as_json)
-
-
-def retire(
-    name: Name,
-    option: Annotated[str, typer.Argument(metavar="OPTION", help="The name of the option.", show_default=False)],
-    why: Reason,
-    request: Request = None,
-    storage: Storage = None,
-    as_json: Json = False,
-) -> None:
-    """Take an option out of a study.
-
-    It is never asked for again and is not in the answer.
-    """
-    study = Study.open(name, storage=storage)
-    study.retire(option, why, request=request)
-    print_standing(study, f"{option!r} is retired", as_json)
-
-
-def extend(
-    name: Name,
-    budget: Annotated[
-        int | None, typer.Option(help="The new budget, for a study with the policy apt or doubt.", show_default=False)
-    ] = None,
-    number: Annotated[int | None, typer.Option(help="The number of a measurement that takes longer.", show_default=False)] = None,
-    lease: Annotated[float, typer.Option(help="Seconds from now for that measurement; 0 means no limit.")] = 3600.0,
-    worker: Worker = "main",
-    request: Request = None,
-    storage: Storage = None,
-    as_json: Json = False,
-) -> None:
-    """Give a study more budget, or a measurement more time."""
-    if (budget is None) == (number is None):
-        raise InvalidInput("say --budget, or --number: what is to be extended.")
-    study = Study.open(name, storage=storage)
-    if budget is not None:
-        study.extend(budget=budget, request=request)
-        print_standing(study, f"The budget is {budget} now", as_json)
-    elif number is not None:
-        if not study.renew(number, worker=worker, lease=lease or None):
-            raise InvalidInput(f"measurement {number} is not out with worker {worker!r}; see paretopick status {name}.")
-        print_standing(study, f"Measurement {number} has more time", as_json)
-
-
 def status(
     name: Annotated[
         str | None,
@@ -233,7 +195,7 @@ def status(
 ) -> None:
     """Say where a study stands, or list all studies.
 
-    Round, budget, which options are still measured, and who measures what.
+    How much of the budget is used, which options look Pareto-optimal, who measures what and why, and what comes next.
     """
     if name is not None:
         state = Study.open(name, storage=storage).status()
@@ -305,9 +267,6 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "tell": (tell, "paretopick tell boosters 1 response=0.8 price=3"),
     "fail": (fail, 'paretopick fail boosters 1 "the tube broke"'),
     "release": (release, "paretopick release boosters 1 3"),
-    "void": (void, 'paretopick void boosters 2 "wrong dose"'),
-    "retire": (retire, 'paretopick retire boosters c "no longer made"'),
-    "extend": (extend, "paretopick extend boosters --number 3 --lease 7200"),
     "status": (status, "paretopick status boosters"),
     "result": (result, "paretopick result boosters"),
     "delete": (delete, "paretopick delete boosters --yes"),
@@ -319,6 +278,32 @@ WORDS = {"active": "still measured", "accepted": "found Pareto-optimal", "reject
 
 
 def _print_status(state: dict[str, Any]) -> None:
+    if state["roundless"]:
+        _print_roundless(state)
+    else:
+        _print_rounds(state)
+    found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
+    say(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {found}")
+    for sentence in state["notes"]:
+        say(f"Note: {sentence}")
+    if state["roundless"] and not state["done"]:
+        say(f"Next: {_next(state['next']) or 'nothing before what is being measured came in'}")
+    if state["out"]:
+        print()
+        reasons = any(row["why"] for row in state["out"])
+        header = ["number", "option", "with", "seconds left", *(["why"] if reasons else [])]
+        cells = ([row["number"], row["option"], row["worker"], _left(row["seconds_left"]), row["why"]] for row in state["out"])
+        print_table(header, [row[: len(header)] for row in cells])
+
+
+def _print_roundless(state: dict[str, Any]) -> None:
+    done = "done, " if state["done"] else ""
+    more = f", {state['failed']} failed, {len(state['out'])} being made"
+    used = f"{done}{state['used']} of {state['budget']} measurements used"
+    print(f"{state['study']} in {state['storage']}, {state['policy']}: {used}{more}.")
+
+
+def _print_rounds(state: dict[str, Any]) -> None:
     rounds = f" of {state['rounds']}" if state["rounds"] else ""
     where = "done" if state["done"] else f"round {state['round']}{rounds}"
     print(f"{state['study']} in {state['storage']}, {state['policy']}: {where}.")
@@ -327,16 +312,16 @@ def _print_status(state: dict[str, Any]) -> None:
     for key, words in WORDS.items():
         if state[key] and not state["done"]:
             say(f"{len(state[key])} {words}: {listed(state[key])}")
-    found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
-    say(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {found}")
-    for sentence in state["notes"]:
-        say(f"Note: {sentence}")
-    if state["out"]:
-        print()
-        print_table(
-            ["number", "option", "with", "seconds left"],
-            [[row["number"], row["option"], row["worker"], _left(row["seconds_left"])] for row in state["out"]],
-        )
+
+
+def _next(rows: list[dict[str, Any]]) -> str:
+    """What would be handed out next, and why; an option that is there several times in one."""
+    times = Counter((row["option"], row["why"]) for row in rows)
+    parts = []
+    for (option, why), n in times.items():
+        often = f" {n} times" if n > 1 else ""
+        parts.append(f"{listed([option])}{often}{f' ({why})' if why else ''}")
+    return ", ".join(parts)
 
 
 def _status_of(name: str, storage: str | None) -> dict[str, Any]:

@@ -92,7 +92,13 @@ class Anytime(Policy):
         return np.array(first + _taking_turns(chosen), dtype=np.int64)
 
     def restate(
-        self, counts: ArrayLike, sums: ArrayLike, squares: ArrayLike | None = None, *, retired: ArrayLike | None = None
+        self,
+        counts: ArrayLike,
+        sums: ArrayLike,
+        squares: ArrayLike | None = None,
+        *,
+        means: ArrayLike | None = None,
+        retired: ArrayLike | None = None,
     ) -> None:
         """Replaces all that was told: from now on the data are these, and nothing is due.
 
@@ -103,6 +109,8 @@ class Anytime(Policy):
             counts: pulls of each arm.
             sums: ``(n_arms, n_objectives)``, of the observations of each arm.
             squares: of their deviations from their means, likewise; for policies that keep them.
+            means: of the observations of each arm, from whoever knows them exactly: in objectives without noise they are compared
+                to the last bit, which a sum divided by a count may miss.
             retired: the arms that are not to be pulled, a mask; by default those that were retired before.
         """
         n = self._whole_numbers(counts, "counts", "the pulls of each arm")
@@ -110,7 +118,12 @@ class Anytime(Policy):
         mask = self._retired if retired is None else np.asarray(retired, dtype=np.bool_)
         if mask.shape != (self.n_arms,):
             raise InvalidInput(f"retired has the shape {mask.shape}; expected {self.n_arms} flags, one for each arm.")
+        known = None if means is None else check_table(means, "means", columns=self.n_objectives)
+        if known is not None and len(known) != self.n_arms:
+            raise InvalidInput(f"means has {len(known)} rows; expected {self.n_arms}, one for each arm.")
         self._take(n, totals, spread)
+        if known is not None:
+            self._certain = np.where(self._exact & (n > 0)[:, None], known, 0.0)
         self._retired, self._left_in = mask.copy(), np.where(mask, np.maximum(self._left_in, 1), 0)
         self._due = np.zeros_like(self._due)
 

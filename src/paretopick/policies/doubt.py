@@ -41,7 +41,7 @@ class Doubt(Anytime):
             else:
                 if pairs is None:
                     pairs = self._up_to_date(active)
-                if due.any():
+                if due.any() or out.any():
                     pairs.count(counts)
                 arm, n = pairs.choice(), 1
             due[active[arm]] += n

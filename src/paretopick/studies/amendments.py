@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from paretopick._arrays import check_choice
+from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
 from paretopick.studies.definition import Definition, Values, option_with_settings
-from paretopick.studies.given import each_of, is_same, kept_text, mapping_of, number_of
+from paretopick.studies.given import each_of, kept_text, mapping_of, number_of
 from paretopick.studies.live import LiveState
 from paretopick.studies.rules import Rules
+from paretopick.studies.views import columns_of, matching
 
 
 class Amendments(ABC):
@@ -74,18 +75,11 @@ class Amendments(ABC):
         Args:
             where: name to value, such as ``{"plate": 3}``; numbers are equal to their texts.
         """
-        rows = self.measurements()
-        columns = {name for row in rows for name in row}
-        for name in mapping_of(where, "where"):
-            check_choice(name, columns, "column of the measurements")
-        found = [
-            row["number"]
-            for row in rows
-            if row["status"] == "told" and all(is_same(row.get(name), value) for name, value in where.items())
-        ]
+        rows = matching(self.measurements(), mapping_of(where, "where"), columns_of(self.definition, ()))
+        found = [row["number"] for row in rows if row["status"] == "told"]
         if not found:
-            shown = ", ".join(f"{name}={value}" for name, value in where.items())
-            raise InvalidInput(f"no valid measurement has {shown}; see paretopick export {self.name}, or measurements().")
+            shown = ", ".join(f"{name}={text_of(value)}" for name, value in where.items())
+            raise InvalidInput(f"no valid measurement has {shown}; see paretopick measurements {self.name}, or measurements().")
         return found
 
     def correct(self, number: int, values: Values, why: str, *, request: str | None = None) -> bool:

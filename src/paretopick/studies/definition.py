@@ -316,7 +316,7 @@ def option_with_settings(option: Any, settings: Mapping[str, Any] | None) -> tup
     name, row = _row(option)
     if settings is not None and not isinstance(settings, Mapping):
         raise InvalidInput(f"settings={short(settings)} is not a mapping, such as {{'level': 9}}.")
-    names, rows = _options({name: dict(row) | dict(settings or {})})
+    names, rows = _options({check_name(name, "option"): dict(row) | dict(settings or {})})
     return names[0], rows[0]
 
 

@@ -35,21 +35,6 @@ def each_of(given: Any) -> Iterable[Any]:
     return given if is_list(given) else [given]
 
 
-def is_same(value: Any, wanted: Any) -> bool:
-    """Whether a value is what somebody looks for: numbers may be written as texts."""
-    if value is None or str(value) == str(wanted):
-        return value is not None
-    number = _as_number(value)
-    return number is not None and number == _as_number(wanted)
-
-
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
 def mapping_of(given: Any, name: str) -> Mapping[Any, Any]:
     """Returns a mapping, or says that it is none."""
     if not isinstance(given, Mapping):

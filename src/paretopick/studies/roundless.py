@@ -45,7 +45,8 @@ class Roundless(State):
             self._made.rescale(self.widths())
             counts, sums, squares = numbers_for_policies(self)
             gone = np.isin(np.arange(len(counts)), list(self.retired))
-            self._made.restate(counts, sums, squares if self._made.keeps_squares else None, retired=gone)
+            means = np.nan_to_num(self.means() * definition.signs) + 0.0
+            self._made.restate(counts, sums, squares if self._made.keeps_squares else None, means=means, retired=gone)
             self._stale = False
         return self._made
 

@@ -18,16 +18,27 @@ from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition, Scale, Told, Values, define
-from paretopick.studies.given import is_list, kept_text, number_of, worker_of
+from paretopick.studies.given import each_of, is_list, kept_text, number_of, worker_of
 from paretopick.studies.live import LiveState
 from paretopick.studies.measurement import Measurement
+from paretopick.studies.outliers import FarOff, far_off
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
-from paretopick.studies.views import StudyProgress, measurements, progress, status
+from paretopick.studies.views import (
+    StudyProgress,
+    exact_values,
+    known_row,
+    measurements,
+    progress,
+    status,
+)
 
 if TYPE_CHECKING:
     from paretopick.estimates import Estimates
+
+MANY = 1000
+"""So many measurements are looked up one by one, and more of them by reading the log."""
 
 LEASE = 3600.0
 """Seconds that a worker has for a measurement before others may have it too."""
@@ -325,6 +336,45 @@ class Study(Amendments):
         events = self.events()
         with self._live.reading() as (state, _):
             return measurements(state.definition, events)
+
+    def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Returns the rows of ``measurements()`` for some numbers, without reading all of the log.
+
+        Their ``status`` may be "out", too, if they are with a worker; numbers that nobody has, or that were given back, are
+        left out. ``before`` are the values that were corrected, and ``request`` is the id of the last call about it.
+
+        Args:
+            numbers: of measurements.
+        """
+        wanted = [number_of(number) for number in each_of(numbers)]
+        with self._live.reading() as (state, transaction):
+            found = ((number, transaction.history(number), transaction.lease(number)) for number in wanted)
+            rows = {number: known_row(state.definition, events, lease) for number, events, lease in found}
+        return {number: row for number, row in rows.items() if row is not None}
+
+    def exact_values(self) -> dict[str, dict[str, float]]:
+        """Returns the values of the exact metrics, by option, as far as they were told."""
+        with self._live.reading() as (state, _):
+            return exact_values(state)
+
+    def far_off(self, numbers: Iterable[int]) -> builtins.list[FarOff]:
+        """Returns which values of some measurements are far from all others of their options, as those of another unit are.
+
+        More than 8 standard deviations, moderated by those of the other options. They count like all others; ``void`` or
+        ``correct`` what is wrong.
+
+        Args:
+            numbers: of the measurements; together they are compared with what was there beside them, if there was enough.
+        """
+        wanted = {number_of(number) for number in each_of(numbers)}
+        with self._live.reading() as (state, transaction):
+            if len(wanted) > MANY:
+                events = [event for page in pages(transaction) for event in page if event.number in wanted]
+            else:
+                events = [event for number in wanted for event in transaction.history(number)]
+            mine = state.copy()
+        last = {event.number: event for event in events}
+        return far_off(mine, [event for event in last.values() if event.kind in ("told", "corrected")])
 
     def reread(self) -> None:
         """Looks at what is in the database, instead of what is open of it: raises ``StorageFailed`` if it is not all there.

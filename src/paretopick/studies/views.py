@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from paretopick._arrays import check_choice
+from paretopick._words import probability, text_of
 from paretopick.events import Event, Lease
+from paretopick.policies.anytime import Anytime
+from paretopick.policies.base import Snapshot
 from paretopick.studies.answer import result_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.state import State
+
+NEXT = 3
+"""Measurements that would be handed out next, of which a status tells."""
+
+SMALL_DOUBT = 0.05
+"""An option whose place is no more in doubt than this is measured for the sake of others."""
 
 
 class StudyProgress(NamedTuple):
@@ -31,6 +43,8 @@ class StudyProgress(NamedTuple):
     done: bool
     best_guess: tuple[str, ...] | None
     """The options that look Pareto-optimal; None if nobody asked."""
+    roundless: bool
+    """Whether there are no rounds at all: what is measured next follows from all data so far."""
 
 
 def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProgress:
@@ -48,6 +62,7 @@ def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProg
         out=sum(not lease.withdrawn for lease in leases),
         done=state.done,
         best_guess=tuple(names[arm] for arm in state.front()) if guess else None,
+        roundless=state.definition.choice.roundless,
     )
 
 
@@ -55,7 +70,11 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
     """Returns where a study stands, as JSON values."""
     definition, policy = state.definition, state.policy
     moment, result = policy.snapshot(), result_of(study, state, sure=False)
-    names = definition.options
+    names, waited_for = definition.options, [lease for lease in leases if not lease.withdrawn]
+    out: dict[int, int] = {}
+    for lease in waited_for:
+        out[lease.arm] = out.get(lease.arm, 0) + 1
+    reasons = Reasons(state, moment)
     return {
         "policy": definition.policy,
         "policy_options": dict(definition.policy_options),
@@ -63,6 +82,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
         "exact": list(definition.exact),
         "options": len(names),
         "done": state.done,
+        "roundless": definition.choice.roundless,
         "round": state.round,
         "rounds": policy.n_rounds,
         "used": state.used,
@@ -82,11 +102,44 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
                 "option": names[lease.arm],
                 "worker": lease.worker,
                 "seconds_left": None if lease.expires is None else round(lease.expires - now, 3),
+                "why": reasons.of(lease.arm),
             }
-            for lease in leases
-            if not lease.withdrawn
+            for lease in waited_for
         ],
+        "next": [{"option": names[arm], "why": reasons.of(arm)} for arm in state.proposals(NEXT, out)],
+        "doubt": reasons.by_option(),
     }
+
+
+class Reasons:
+    """Why options are measured.
+
+    Args:
+        state: of the study.
+        moment: what its policy knows.
+    """
+
+    def __init__(self, state: State, moment: Snapshot) -> None:
+        self._state, self._doubt = state, moment.doubt
+        self._initial = state.policy.initial if isinstance(state.policy, Anytime) else 0
+
+    def by_option(self) -> dict[str, float] | None:
+        """Returns how likely the place of each option is wrong, in the answer or out of it; None if nobody can say."""
+        known = [arm for arm in self._state.present if not np.isnan(self._doubt[arm])]
+        return {self._state.definition.options[arm]: float(self._doubt[arm]) for arm in known} or None
+
+    def of(self, arm: int) -> str | None:
+        """Returns why an option is measured next, in words; None where rounds are planned, or the policy does not say."""
+        if self._state.counts[arm] < self._initial:
+            return "first measurements"
+        doubt = self._doubt[arm]
+        if np.isnan(doubt):
+            return None
+        most = max(self._state.present, key=lambda other: float(np.nan_to_num(self._doubt[other])))
+        if doubt > SMALL_DOUBT or most == arm:
+            return f"its place is {probability(doubt)} likely wrong"
+        name = self._state.definition.options[most]
+        return f"others are compared with it; most in doubt is {name!r}, {probability(float(self._doubt[most]))} likely wrong"
 
 
 def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -101,6 +154,7 @@ def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[s
             rows[event.number] = {
                 "number": event.number,
                 "option": definition.options[event.arm or 0],
+                **definition.settings[event.arm or 0],
                 "round": event.round,
                 **_named(definition, event),
                 "status": event.kind,
@@ -114,6 +168,62 @@ def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[s
         if event.kind in ("failed", "voided"):
             rows[event.number] |= {"status": event.kind, "why": details["why"]}
     return [row | {name: row.get(name) for name in extras} for row in rows.values()]
+
+
+def known_row(definition: Definition, history: Sequence[Event], lease: Lease | None) -> dict[str, Any] | None:
+    """Returns the row of one measurement, which may be out with a worker; None if there is no such measurement."""
+    if lease is not None:
+        row = {"number": lease.number, "option": definition.options[lease.arm], "status": "out", "worker": lease.worker}
+        return row | dict.fromkeys(definition.goals) | {"before": [], "request": None}
+    for row in measurements(definition, history):
+        before = [list((event.details or {})["before"]) for event in history if event.kind == "corrected"]
+        return row | {"before": before, "request": history[-1].request}
+    return None
+
+
+def exact_values(state: State) -> dict[str, dict[str, float]]:
+    """Returns what the exact metrics of each option are, as far as they were told."""
+    found: dict[str, dict[str, float]] = {}
+    for arm, option in enumerate(state.definition.options):
+        for at, metric in enumerate(state.definition.metrics):
+            if metric.exact and (value := state.exact_value(arm, at)) is not None:
+                found.setdefault(option, {})[metric.name] = value
+    return found
+
+
+def matching(rows: Sequence[Mapping[str, Any]], where: Mapping[str, Any], columns: Iterable[str]) -> list[Mapping[str, Any]]:
+    """Returns the rows of ``measurements`` that have some values in some columns; numbers are equal to their texts.
+
+    Args:
+        rows: all of them.
+        where: column to value.
+        columns: that rows have, whether or not there are some.
+    """
+    known = dict.fromkeys([*columns, *(name for row in rows[:1] for name in row)])
+    for name in where:
+        check_choice(name, known, "column of the measurements")
+    return [row for row in rows if all(_same(row.get(name), value) for name, value in where.items())]
+
+
+def columns_of(definition: Definition, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns the columns of tables of measurements: what was told beside the metrics is last."""
+    usual = ["number", "option", *definition.settings[0], "round", *definition.goals, "status", "why", "worker", "at"]
+    return [*usual, *(name for row in rows[:1] for name in row if name not in usual)]
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    """Whether a value is what somebody looks for: numbers may be written as texts."""
+    if value is None or str(value) == text_of(wanted):
+        return value is not None
+    number = _as_number(value)
+    return number is not None and number == _as_number(wanted)
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _named(definition: Definition, event: Event) -> dict[str, float | None]:

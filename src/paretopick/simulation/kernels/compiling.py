@@ -11,9 +11,8 @@ from numba import njit
 
 log = logging.getLogger("paretopick")
 
-PLAIN: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
-"""Functions that own no memory count no references, and what is divided by nothing is infinite, as in NumPy, and no error: in the
-innermost loops looking after either would take longer than the work."""
+PLAIN: dict[str, Any] = {"_nrt": False}
+"""Functions that own no memory count no references, which in the innermost loops would take longer than the work."""
 
 _ONLY_COMPILED: dict[str, Any] = {**PLAIN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

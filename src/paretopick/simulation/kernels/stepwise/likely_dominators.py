@@ -22,10 +22,10 @@ SLACK = 0.1
 def find_best(arm, pairs):
     """Finds the most likely dominator of an arm."""
     n, place = pairs.stride, pairs.front[0]
-    best = pairs.odds[place * n + arm]
+    best = pairs.odds[uint64(place * n + arm)]
     for f in range(1, pairs.sizes[FRONT]):
         j = pairs.front[f]
-        odds = pairs.odds[j * n + arm]
+        odds = pairs.odds[uint64(j * n + arm)]
         if odds > best:
             best, place = odds, j
     if np.int64(pairs.place[arm]) != place:
@@ -36,7 +36,7 @@ def find_best(arm, pairs):
 @inlined
 def look_for_better(arm, j, pairs):
     """Whether j, one of the front, of which it was found anew how likely it dominates an arm, is the most likely to do so."""
-    at = j * pairs.stride + arm
+    at = uint64(j * pairs.stride + arm)
     pairs.stale[at] = True
     odds = pairs.odds[at]
     if pairs.valued[arm] == j:
@@ -55,7 +55,7 @@ def look_for_better(arm, j, pairs):
 @inlined
 def turn_to(arm, j, odds, pairs):
     """Another one of the front is now the most likely to dominate an arm."""
-    pairs.dirty[np.int64(pairs.place[arm])] = True
+    pairs.dirty[pairs.place[arm]] = True
     pairs.dirty[j] = True
     pairs.place[arm] = uint64(j)
     pairs.best[arm] = odds

@@ -61,12 +61,12 @@ def _score_pairs(weight, pairs):
             score = choose(optimal, own / spread(weight), score)
         store(pairs.scores, v, score)
     for f in range(size):
-        j = pairs.front[f]
+        j = uint64(pairs.front[f])
         if pairs.dirty[j]:
             pairs.dirty[j] = False
             parts = zero
             for v in range(0, n, WIDTH):
-                parts = parts + choose(load(pairs.place, v) == spread(uint64(j)), load(pairs.its_value, v), zero)
+                parts = parts + choose(load(pairs.place, v) == spread(j), load(pairs.its_value, v), zero)
             pairs.sums[j] = total(parts)
         pairs.scores[j] += total(load(lanes, f * WIDTH)) / weight + pairs.sums[j] * weight
 

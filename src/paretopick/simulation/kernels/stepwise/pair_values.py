@@ -40,10 +40,10 @@ def settle(K, D, pairs):
             scatter_listed(pairs.values, listed, start, value * share)
             scatter_listed(pairs.other_values, listed, start, value * other)
         for k in range(n_below):
-            at = np.int64(listed[k])
-            i = at % n
+            at = listed[k]
+            i = at % uint64(n)
             pairs.own_value[i], pairs.its_value[i] = pairs.values[at], pairs.other_values[at]
-            pairs.dirty[np.int64(pairs.place[i])] = True
+            pairs.dirty[pairs.place[i]] = True
             set_bar(i, pairs.found[k], pairs)
 
 
@@ -64,7 +64,7 @@ def _list_dominated(pairs):
             ask_for_row(i, pairs)
         elif pairs.dominated[i] != 0.0:
             pairs.dominated[i] = pairs.own_value[i] = pairs.its_value[i] = 0.0
-            pairs.dirty[np.int64(pairs.place[i])] = True
+            pairs.dirty[pairs.place[i]] = True
             pairs.valued[i] = -1
     pairs.sizes[CHANGED] = 0
     return size
@@ -80,7 +80,7 @@ def _list_optimal(K, size, pairs):
             i = v + lowest_bit(optimal)
             optimal &= optimal - 1
             for f in range(pairs.sizes[FRONT]):
-                at = pairs.front[f] * n + i
+                at = uint64(pairs.front[f] * n + i)
                 pairs.listed[size] = at
                 size += pairs.stale[at]
                 pairs.stale[at] = False
