@@ -206,20 +206,31 @@ def _scale(definition: Definition) -> str:
 def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events: Iterable[Event]) -> Iterable[tuple[str, ...]]:
     """A header and a row for everything that went wrong, when it was said to have; nothing at all if nothing did."""
     told = {row["number"]: row for row in rows}
-    bad = [event for event in events if event.kind in ("failed", "voided", "retired")]
+    bad = [event for event in events if event.kind in ("failed", "voided", "corrected", "retired", "reinstated")]
     if bad:
         yield ("what", "option", "round", *definition.goals, "why", "worker", "when")
     for event in bad:
         option = definition.options[event.arm or 0]
         why = str((event.details or {}).get("why", ""))
-        if event.kind == "retired":
-            yield ("option retired", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
+        if event.kind in ("retired", "reinstated"):
+            yield (f"option {event.kind}", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
             continue
         row = told[event.number]
-        values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.goals)
+        values = _corrected(event) if event.kind == "corrected" else [_value(row[name]) for name in definition.goals]
         place = "" if row["round"] is None else str(row["round"])
         what = f"measurement {event.number} {event.kind}"
         yield (what, option, place, *values, why, event.worker or row["worker"] or "", _time(event.at))
+
+
+def _value(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _corrected(event: Event) -> list[str]:
+    """The values after a correction, with those before where they differ."""
+    after, before = event.measured or (), (event.details or {}).get("before", ())
+    pairs = zip(map(_value, after), map(_value, before), strict=True)
+    return [new if new == old else f"{new} (was {old or 'missing'})" for new, old in pairs]
 
 
 def repeat(name: str, definition: Definition, budget: int) -> str:
