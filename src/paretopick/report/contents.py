@@ -36,8 +36,7 @@ TABLE_LEGEND = (
 )
 
 REHEARSALS = 500
-REHEARSALS_WITH_EXACT_METRICS = 50
-"""How often a study is simulated at the means as measured, unless told otherwise; the latter have no kernels."""
+"""How often a study is simulated at the means as measured, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +74,12 @@ def make_report(study: Study, *, rehearsals: int | None = None, baseline: str | 
 
     Args:
         study: done, or in progress.
-        rehearsals: how often to simulate it at the means as measured; by default 500 times, or 50 if metrics are exact.
+        rehearsals: how often to simulate it at the means as measured; by default 500 times.
         baseline: an option that those of the answer are compared with, what is used today for instance.
     """
     if baseline is not None:
         check_choice(baseline, study.options, "option")
-    usual = REHEARSALS_WITH_EXACT_METRICS if study.definition.exact else REHEARSALS
-    result = study.result(rehearsals=usual if rehearsals is None else rehearsals)
+    result = study.result(rehearsals=REHEARSALS if rehearsals is None else rehearsals)
     state, rows = study.status(), study.measurements()
     return Report(
         study=study.name,
