@@ -112,8 +112,8 @@ class Judgement:
         if likely < 0.5:
             return None
         return (
-            f"Most options seem to lie on a front (probability {likely:.0%}), each the best for what it costs in other metrics. Of "
-            "such options more may be Pareto-optimal than the probabilities say, above all of those that are said to be unlikely."
+            f"Most options seem to lie on a front (probability {likely:.0%}), each the best for what it costs in other metrics. "
+            "Of such options more may be Pareto-optimal than the probabilities say, above all of those said to be unlikely."
         )
 
     def certainty_of(self, answer: BoolArray) -> Certainty:
