@@ -123,6 +123,16 @@ def test_near_equals_are_alike_in_every_metric_and_known_well():
     assert judged([same, others[0], same, others[1], same]).near_equals() == ((0, 2, 4),)
 
 
+def test_near_equals_are_near_to_all_of_their_group():
+    noise = np.random.default_rng(11).normal(size=(200, 1))
+    noise = (noise - noise.mean()) / noise.std()
+    found = judged(
+        [noise + place for place in (0.0, 0.15, 0.3, 5.0, -5.0)]
+    )  # neighbours cannot be told apart, the first and third can
+    assert found.difference(1, 0, 0).low < 0 < found.difference(2, 0, 0).low
+    assert found.near_equals() == ((0, 1),)
+
+
 def test_near_equals_in_an_exact_metric_are_equal():
     rng = np.random.default_rng(8)
     sizes = [1.0, 1.0, 2.0, 5.0, 9.0]
@@ -156,3 +166,14 @@ def test_units_do_not_matter(means, factors):
 def test_options_that_are_exactly_alike_are_all_in():
     found = judged([[[2.0, 5.0]] * 3] * 7 + [[[1.0, 5.0]] * 3], exact=[True, True])
     assert found.answer.tolist() == [True] * 7 + [False]
+
+
+def test_options_on_a_front_are_cautioned_about():
+    rng = np.random.default_rng(12)
+    angles = np.linspace(0.05, np.pi / 2 - 0.05, 30)
+    on_it = judged(noisy(rng, 2 * np.column_stack((np.cos(angles), np.sin(angles))), 30, stds=0.5))
+    assert on_it.estimates.front_probability > 0.5
+    assert f"probability {on_it.estimates.front_probability:.0%}" in on_it.caution
+    assert "of draws on a front" in on_it.certainty.how
+    cloud = judged(noisy(rng, rng.normal(size=(30, 2)), 30, stds=0.5))
+    assert cloud.caution is None

@@ -19,8 +19,8 @@ SHARES = (0.6, 0.9)
 
 BENDS = (-0.1, -0.2, -0.4)
 """By how much, in standard deviations of the options along the front, it falls back where they are one of them off its middle,
-summed over its directions; each is tried. What is bent the other way is rare: mixtures of two options would be better than those
-between them."""
+summed over its directions; each is tried. A straight one is much like a thin normal population; what is bent the other way is
+rare, since mixtures of two options would be better than those between them."""
 
 THICKNESS = 0.1
 """The standard deviation of options on the front, in those of a normal population across it."""

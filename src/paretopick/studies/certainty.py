@@ -105,6 +105,17 @@ class Judgement:
         """``(n_options,)`` probability that the answer has the option on the wrong side."""
         return np.where(self.answer, 1.0 - self.probabilities, self.probabilities)
 
+    @property
+    def caution(self) -> str | None:
+        """A sentence about options that seem to lie on a front, where probabilities are less well calibrated; else None."""
+        likely = self.estimates.front_probability
+        if likely < 0.5:
+            return None
+        return (
+            f"Most options seem to lie on a front (probability {likely:.0%}), each the best for what it costs in other metrics. "
+            "Of such options more may be Pareto-optimal than the probabilities say, above all of those said to be unlikely."
+        )
+
     def certainty_of(self, answer: BoolArray) -> Certainty:
         """Returns how likely another answer is right, a policy's own for example."""
         return _certainty(self.estimates, self.optimal, answer, self.max_arms)
