@@ -570,9 +570,7 @@ def test_run_a_file_creates_and_resumes(bench):
     assert len(calls) == 38
     again = call("run", "study.toml", cwd=bench)  # done: nothing is measured again
     assert again.stdout == f"{text}Nothing was measured now: this is the study 'study' as it was finished before.\n"
-    assert (
-        "note: the study 'study' was finished before, and nothing is measured now: this is its result." in again.stderr
-    )
+    assert "note: the study 'study' was finished before, and nothing is measured now: this is its result." in again.stderr
     assert "To measure anew: another --name, or paretopick delete study --yes." in again.stderr
     assert len((bench / "calls").read_text().splitlines()) == 38
     record = json.loads(stdout_of("run", "study.toml", "--json", cwd=bench))
