@@ -70,13 +70,14 @@ def test_values_are_named_as_by_a_literal_version(seed):
     assert (38, "m") in [(each.number, each.metric) for each in study.far_off(numbers[30:])]
 
 
-def test_where_rounds_are_planned_values_that_wait_are_left_in_peace():
-    rows = [("a", [5.0 + n % 3 / 10, n % 2 + 0.5]) for n in range(200)]
+def test_where_rounds_are_planned_values_that_wait_are_compared_with_those_that_count():
+    rows = [("ab"[n % 2], [5.0 + n % 3 / 10, n % 4 + 0.5]) for n in range(400)]
+    rows[350] = ("a", [5000.0, 0.5])
     study, numbers = study_with(rows, policy="ege-sr")
-    assert study.used < 200
-    assert study.far_off(numbers) == []
-    (wrong,) = study.add([("a", [5000.0, 1.0])])
-    assert [each.number for each in study.far_off([wrong])] == [wrong]
+    assert study.used < 350
+    (found,) = study.far_off([numbers[350]])
+    assert (found.number, found.others) == (numbers[350], pytest.approx(5.1, abs=0.01))
+    assert study.far_off(numbers) == []  # without them nothing is left, and those that wait are not among the others
 
 
 @pytest.mark.parametrize("kind", ["equal", "unequal", "lognormal"])
