@@ -63,3 +63,17 @@ def test_both_engines_err_equally_often_on_every_instance(name, policy, request)
         by_arms.append(float((curve.wrongly_accepted + curve.wrongly_rejected)[0]) / repeats)
     assert stats.fisher_exact(by_errors).pvalue > 1e-3
     assert by_arms[0] == pytest.approx(by_arms[1], rel=0.25, abs=0.25)  # says more where the error rate is near 1
+
+
+def test_doubt_gains_where_noise_differs_tenfold_between_options():
+    """Each option's own noise is used: against equal numbers of measurements it gains on every kind of problem, and overall."""
+    wrong = {"uniform": [], "doubt": []}
+    for seed in range(20, 28):
+        rng = np.random.default_rng([99, seed])
+        std = 10 ** rng.uniform(-0.5, 0.5, (12, 1)) * np.ones(2)
+        bandit = pp.Bandit(2 * rng.normal(size=(12, 2)), pp.Gaussian(cov=std[:, :, None] ** 2 * np.eye(2)))
+        for policy, errors in wrong.items():
+            curve = pp.simulate(bandit, policy, budgets=[360], runs=400, rng=seed, hypervolume=False)
+            errors.append(int(curve.errors[0]))
+    assert sum(wrong["doubt"]) < 0.75 * sum(wrong["uniform"])
+    assert all(ours <= theirs + 20 for ours, theirs in zip(wrong["doubt"], wrong["uniform"], strict=True)), wrong

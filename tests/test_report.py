@@ -175,6 +175,20 @@ def test_everything_that_went_wrong_is_there_with_its_reason(page, study):
         assert cells[1] == row["option"]
 
 
+def test_corrections_show_what_the_values_were():
+    study = finish(study_of(["x", "y"], budget=40))
+    told = next(row for row in study.measurements() if row["status"] == "told" and row["number"] > 20)
+    study.correct(told["number"], {"time <s>": told["time <s>"] + 1.0, "quality": told["quality"]}, "a slip of the pen")
+    study.retire("x", "sold")
+    study.reinstate("x", "found again")
+    header, *rows = table(to_html(make_report(study, rehearsals=0)), "what", "option")
+    (row,) = (row for row in rows if row[0] == f"measurement {told['number']} corrected")
+    assert row[header.index("time <s>")] == f"{told['time <s>'] + 1:.6g} (was {told['time <s>']:.6g})"
+    assert row[header.index("quality")] == f"{told['quality']:.6g}"
+    assert row[header.index("why")] == "a slip of the pen"
+    assert [row[0] for row in rows][-2:] == ["option retired", "option reinstated"]
+
+
 def test_nothing_in_the_page_is_run_or_fetched(page):
     tags = Reader(page).tags
     assert {tag for tag, _ in tags}.isdisjoint({"script", "link", "img", "iframe", "object", "i", "b"})

@@ -78,6 +78,7 @@ def test_a_ratio_is_said_although_a_few_draws_of_a_positive_metric_are_below_zer
         (Difference("q", 0.5, (0.4, 0.6), 2.0, (1.8, 2.3), is_share=True), "q 2.0 times larger (1.8 to 2.3)"),
         (Difference("d", -0.012, (-0.024, 0.002)), "d smaller by 0.012 (-0.002 to 0.024)"),
         (Difference("p", 0.0, (0.0, 0.0), 1.0, (1.0, 1.0)), "p equal"),
+        (Difference("r", -0.001, (-0.15, 0.15), 0.9995, (0.93, 1.08)), "r about equal (-0.15 to 0.15)"),
     ],
 )
 def test_differences_in_words(difference, said):

@@ -138,7 +138,7 @@ def test_a_policy_with_rounds_goes_on_with_doubt_which_is_said():
     one, other = continued(tables, policy="ege-sr", present=0.3), continued(tables, present=0.3)
     assert one.policy == "doubt"
     assert one.steps == other.steps
-    assert one.next_step == f"With doubt, {other.next_step[0].lower()}{other.next_step[1:]}"
+    assert one.next_step == f"With the policy doubt, {other.next_step[0].lower()}{other.next_step[1:]}"
 
 
 def test_the_same_data_say_the_same():

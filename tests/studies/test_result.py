@@ -259,11 +259,21 @@ def test_what_is_sure_depends_on_the_level_and_what_is_open_says_its_side():
     for row in strict.options:
         if row.status == "open":
             assert row.in_answer == (row.probability >= 0.5)
-            side = "leaning in" if row.in_answer else "leaning out"
+            side = "in the answer" if row.in_answer else "not in it"
             assert re.search(rf"^Open, {side} \(\d\): .*{row.option} \(", str(strict), re.MULTILINE)
     for level in (0.5, 1.1, "x"):
         with pytest.raises(pp.InvalidInput, match="level="):
             study.result(level=level)
+
+
+def test_what_rounds_decided_against_the_measurements_is_marked():
+    cases = [("open", 0.6, False), ("open", 0.4, True), ("pareto", 0.99, False), ("dominated", 0.01, True), ("open", None, True)]
+    rows = [option_result(f"{i}", status, {"m": 1.0}, probability=chance) for i, (status, chance, _) in enumerate(cases)]
+    made = hand_made(rows, {"m": "max"}, pareto=tuple(f"{i}" for i, (*_, is_in) in enumerate(cases) if is_in))
+    said = {row[0]: row[1] for row in made.cells()[1]}
+    assert [said[f"{i}"] for i in range(5)] == [
+        *("open, left out", "open, kept in", "pareto, left out", "dominated, kept in", "open, best guess")
+    ]
 
 
 def test_doubt_is_named_by_how_likely_a_side_is_wrong():
@@ -277,6 +287,7 @@ def test_doubt_is_named_by_how_likely_a_side_is_wrong():
     assert "mostly about a (not in it, wrongly with 88%), b (in it, wrongly with 55%) and c" in how_sure(made)
     alike = replace(made, near_equals=(("a", "c"),))  # of which one is in the answer
     assert "mostly about b (in it, wrongly with 55%) and c" in how_sure(alike)
+    assert how_sure(alike).endswith("; of a and c, which are nearly equal, either will do.")
     assert "Nearly equal, either will do: a and c" in str(alike)
 
 

@@ -35,7 +35,7 @@ def command(
     rehearsals: Annotated[
         int | None,
         typer.Option(
-            help="How often to simulate the study as if the measured means were true.  [default: 500, or 50 with exact metrics]",
+            help="How often to simulate the study as if the measured means were true.  [default: 500]",
             show_default=False,
         ),
     ] = None,

@@ -30,14 +30,13 @@ WHICH = (
 )
 
 TABLE_LEGEND = (
-    "P(optimal) is the probability that an option is Pareto-optimal; measured, how often it was. In a 95% interval the true mean "
-    "is with 95% probability. Beaten by: the option of the answer that is most likely ahead in every metric, and by how much, "
-    "with 95% intervals in brackets."
+    "P(optimal) is the probability that an option is Pareto-optimal; measured, how often it was. A true mean is within its 95% "
+    "interval with a probability of 95%. Beaten by: the option of the answer that is most likely ahead in every metric, and by "
+    "how much, with 95% intervals in brackets."
 )
 
 REHEARSALS = 500
-REHEARSALS_WITH_EXACT_METRICS = 50
-"""How often a study is simulated at the means as measured, unless told otherwise; the latter have no kernels."""
+"""How often a study is simulated at the means as measured, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +74,12 @@ def make_report(study: Study, *, rehearsals: int | None = None, baseline: str | 
 
     Args:
         study: done, or in progress.
-        rehearsals: how often to simulate it at the means as measured; by default 500 times, or 50 if metrics are exact.
+        rehearsals: how often to simulate it at the means as measured; by default 500 times.
         baseline: an option that those of the answer are compared with, what is used today for instance.
     """
     if baseline is not None:
         check_choice(baseline, study.options, "option")
-    usual = REHEARSALS_WITH_EXACT_METRICS if study.definition.exact else REHEARSALS
-    result = study.result(rehearsals=usual if rehearsals is None else rehearsals)
+    result = study.result(rehearsals=REHEARSALS if rehearsals is None else rehearsals)
     state, rows = study.status(), study.measurements()
     return Report(
         study=study.name,
@@ -206,20 +204,31 @@ def _scale(definition: Definition) -> str:
 def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events: Iterable[Event]) -> Iterable[tuple[str, ...]]:
     """A header and a row for everything that went wrong, when it was said to have; nothing at all if nothing did."""
     told = {row["number"]: row for row in rows}
-    bad = [event for event in events if event.kind in ("failed", "voided", "retired")]
+    bad = [event for event in events if event.kind in ("failed", "voided", "corrected", "retired", "reinstated")]
     if bad:
         yield ("what", "option", "round", *definition.goals, "why", "worker", "when")
     for event in bad:
         option = definition.options[event.arm or 0]
         why = str((event.details or {}).get("why", ""))
-        if event.kind == "retired":
-            yield ("option retired", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
+        if event.kind in ("retired", "reinstated"):
+            yield (f"option {event.kind}", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
             continue
         row = told[event.number]
-        values = ("" if row[name] is None else f"{row[name]:.6g}" for name in definition.goals)
+        values = _corrected(event) if event.kind == "corrected" else [_value(row[name]) for name in definition.goals]
         place = "" if row["round"] is None else str(row["round"])
         what = f"measurement {event.number} {event.kind}"
         yield (what, option, place, *values, why, event.worker or row["worker"] or "", _time(event.at))
+
+
+def _value(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _corrected(event: Event) -> list[str]:
+    """The values after a correction, with those before where they differ."""
+    after, before = event.measured or (), (event.details or {}).get("before", ())
+    pairs = zip(map(_value, after), map(_value, before), strict=True)
+    return [new if new == old else f"{new} (was {old or 'missing'})" for new, old in pairs]
 
 
 def repeat(name: str, definition: Definition, budget: int) -> str:

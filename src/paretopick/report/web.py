@@ -15,7 +15,8 @@ MARK = "<!-- report of paretopick -->"
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; padding: 1.5rem;
-  max-width: 68rem; }
+  max-width: 80rem; }
+p, ul { max-width: 62rem; }
 h1 { font-size: 1.3rem; font-weight: 600; color: #555; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #ddd; padding-bottom: .2rem; }
 .answer { font-size: 1.5rem; line-height: 1.35; font-weight: 600; margin: .6rem 0; overflow-wrap: anywhere; }
@@ -26,7 +27,9 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; white-space: nowrap; }
 th { border-bottom: 2px solid #999; }
 .text { text-align: left; white-space: normal; overflow-wrap: break-word; }
-.text:first-child, .text:last-child { min-width: 7rem; max-width: 20rem; overflow-wrap: anywhere; }
+.text:first-child { min-width: 7rem; max-width: 20rem; overflow-wrap: anywhere; }
+.text:last-child { min-width: 14rem; max-width: 26rem; overflow-wrap: anywhere; }
+.status { text-align: left; }
 tr { background: #fff; }
 tr.pareto { background: #e8f1fb; font-weight: 600; }
 tr.open { background: #fff4e0; }
@@ -34,7 +37,7 @@ tr.retired { color: #888; }
 td:first-child { position: sticky; left: 0; background: inherit; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: 0; }
 dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; }
-figure { margin: 0; } figure svg { width: 100%; min-width: 36rem; height: auto; display: block; }
+figure { margin: 0; max-width: 62rem; } figure svg { width: 100%; min-width: 36rem; height: auto; display: block; }
 pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { margin-top: 2.5rem; color: #777; font-size: .85rem; }
 @media (max-width: 600px) {
@@ -115,5 +118,5 @@ def _paragraphs(sentences: Iterable[str]) -> str:
 
 def _incidents(rows: Sequence[Sequence[str]]) -> str:
     if not rows:
-        return "<p>Nothing: no measurement failed or was voided, no option was retired.</p>"
+        return "<p>Nothing: no measurement failed, was voided or corrected, and no option was retired.</p>"
     return f'<div class="scroll">{_table(rows[0], rows[1:], texts=range(len(rows[0])))}</div>'

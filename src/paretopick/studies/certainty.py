@@ -227,7 +227,6 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
             rng=0,
             scale=scale,
             hypervolume=False,
-            engine="reference" if definition.exact else "auto",  # which it is anyway, and need not say
         )
     except InvalidInput:
         if len(estimates.means) == len(definition.options):

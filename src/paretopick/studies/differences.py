@@ -44,6 +44,8 @@ class Difference:
         sign = -1.0 if self.difference < 0 else 1.0
         low, high = sorted(sign * end for end in self.interval)
         value, *ends = aligned(abs(self.difference), low, high)
+        if not value.strip("0.,"):
+            return f"{self.metric} about equal{_between(*ends)}"
         return f"{self.metric} {way} by {value}{_between(*ends)}"
 
 

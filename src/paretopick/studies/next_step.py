@@ -63,7 +63,7 @@ class NextStep:
         return f", mostly of {joined([repr(name) for name in step.mostly])}," if step.mostly else ""
 
     def _with(self, sentence: str) -> str:
-        return capital(sentence if self.is_own else f"with doubt, {sentence}")
+        return capital(sentence if self.is_own else f"with the policy doubt, {sentence}")
 
 
 def too_alike(

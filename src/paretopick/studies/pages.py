@@ -67,7 +67,10 @@ def how_sure(result: ParetoResult) -> str:
     text = f"This set is right with probability {probability(result.probability)}"
     matters = [row for row in result.doubtful if not _either_will_do(row, result)]
     doubts = [f"{name} ({_wrongly(row)})" for row, name in zip(matters, _names(matters[:MOST_DOUBTS]), strict=False)]
-    return f"{text}; the doubt is mostly about {joined(doubts)}." if doubts else f"{text}."
+    text += f"; the doubt is mostly about {joined(doubts)}" if doubts else ""
+    aside = {row.option for row in result.doubtful} - {row.option for row in matters}
+    alike = [listed(group) for group in result.near_equals if not aside.isdisjoint(group)]
+    return f"{text}; of {joined(alike)}, which are nearly equal, either will do." if alike else f"{text}."
 
 
 def lines(result: ParetoResult) -> Iterator[str]:
@@ -87,8 +90,8 @@ def group_lines(result: ParetoResult) -> Iterator[str]:
     if any(row.probability is not None for row in result.options):
         yield from _group("Surely in", unmistakable(groups.surely_in))
         unsure = sorted((row for row in result.options if row.status == "open"), key=lambda row: -(row.doubt or 0.0))
-        yield from _group("Open, leaning in", _with_chances([row for row in unsure if row.in_answer]))
-        yield from _group("Open, leaning out", _with_chances([row for row in unsure if not row.in_answer]))
+        yield from _group("Open, in the answer", _with_chances([row for row in unsure if row.in_answer]))
+        yield from _group("Open, not in it", _with_chances([row for row in unsure if not row.in_answer]))
         yield from _group("Surely out", unmistakable(groups.surely_out))
     for group in result.near_equals:
         yield f"Nearly equal, either will do: {listed(group)}"
@@ -120,16 +123,13 @@ def _names(rows: Iterable[OptionResult]) -> list[str]:
 
 
 def status_text(row: OptionResult) -> str:
-    """Returns the status of an option in words: which way it leans, and where a policy decided otherwise than the measurements.
-
-    A status that is sure by the measurements, on the other side of what the rounds of a policy have decided, says so.
-    """
+    """Returns the status of an option in words: which way an open one leans, and where rounds decided otherwise."""
+    if row.status == "retired" or row.probability is None:
+        return row.status if row.status != "open" or not row.in_answer else "open, best guess"
+    if row.in_answer != (row.probability >= 0.5):
+        return f"{row.status}, {'kept in' if row.in_answer else 'left out'}"
     if row.status == "open":
         return "open, leans in" if row.in_answer else "open, leans out"
-    if row.status == "dominated" and row.in_answer:
-        return "dominated, kept in"
-    if row.status == "pareto" and not row.in_answer:
-        return "pareto, left out"
     return row.status
 
 
@@ -171,7 +171,7 @@ def html_page(result: ParetoResult) -> str:
 def html_table(result: ParetoResult) -> str:
     """Returns the table as HTML; each row has the status of its option as its class, and intervals have a class of their own."""
     header, rows = cells(result)
-    kinds = {**dict.fromkeys(TEXTS, ' class="text"'), "beaten by": WRAPPED, INTERVAL: ' class="interval"'}
+    kinds = {"option": ' class="text"', "status": ' class="status"', "beaten by": WRAPPED, INTERVAL: ' class="interval"'}
     places = [kinds.get(name, "") for name in header]
     head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
     body = "".join(
