@@ -71,9 +71,19 @@ def test_the_installed_command_is_the_same_program():
     assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout == stdout_of("--version")
 
 
-def test_demo_tells_who_was_found_who_left_when_and_the_truth():
+def test_demo_of_a_policy_without_rounds_speaks_of_none():
     text = stdout_of("demo")
     record = json.loads(stdout_of("demo", "--json"))
+    assert (record["policy"], record["rounds"], record["patients"]) == ("doubt", None, 2500)
+    assert "2500 of 2500 patients with doubt, seed 0." in text
+    assert "left in" not in text
+    patients = [int(line.split("  ")[-1]) for line in re.findall(r"^[A-Z]\w+/\w+ \+ .*?  \s*\d+", text, re.MULTILINE)]
+    assert patients == sorted((row["patients"] for row in record["arms"]), reverse=True)
+
+
+def test_demo_tells_who_was_found_who_left_when_and_the_truth():
+    text = stdout_of("demo", "--policy", "ege-sr")
+    record = json.loads(stdout_of("demo", "--policy", "ege-sr", "--json"))
     assert record["truth"] == ["BNT/BNT + m1273", "ChAd/ChAd + m1273"]
     assert record["correct"] == (record["found"] == record["truth"])
     assert sum(row["patients"] for row in record["arms"]) == record["patients"] <= 2500
@@ -325,7 +335,7 @@ def test_stdout_holds_the_result_alone():
         (["simulate", "cov-boost", "--policy", "ape-fb", "--budget", "9" * 400], "is too large"),
         (["simulate", "cov-boost", "--budget", "9" * 5000], "which is not a whole number"),
         (["simulate", "nowhere.csv", "--std", "1", "--data", "x"], "nowhere.csv is a file of means already"),
-        (["demo", "--budget", "3"], "raise budget=3 to at least 21"),
+        (["demo", "--budget", "3"], "raise budget=3 to at least 40"),
         (["demo", "--seed", "-1"], "--seed=-1 is too small"),
         (["show", "sr", "--budget", "3"], "raise budget=3 to at least 21"),
         (["simulate", "unique-dominator", "--runs", "", "--budget", "100"], "--runs '' is not one whole number"),

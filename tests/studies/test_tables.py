@@ -203,6 +203,20 @@ def test_a_sheet_that_was_corrected_shows_the_differences_and_corrects_only_if_t
     assert import_table(study, path).known == 3
 
 
+def test_an_import_that_is_made_again_under_its_id_has_no_further_effect_and_returns_the_same(study, tmp_path):
+    path = filled(study, tmp_path, lambda row: row.update(response=row["number"], price=row["dose"]), n=2)
+    path.write_text(path.read_text() + ",a,1,7,1,,\n")
+    first = import_table(study, path, request="one")
+    assert (first.told, first.added) == (2, 1)
+    assert import_table(study, path, request="one") == first
+    path.write_text(path.read_text().replace("1,a,1,1,1", "1,a,1,10,1"))
+    second = import_table(study, path, correct=True, request="two")
+    assert (second.corrected, second.known) == (1, 2)
+    events = study.events()
+    assert import_table(study, path, correct=True, request="two") == second
+    assert study.events() == events
+
+
 def test_an_old_sheet_does_not_undo_a_correction(study, tmp_path):
     path = filled(study, tmp_path, lambda row: row.update(response=row["number"], price=row["dose"]), n=2)
     import_table(study, path)

@@ -30,7 +30,8 @@ def command(
 ) -> None:
     """Run a simulated vaccine trial once: COV-BOOST, with 20 boosters.
 
-    There are three immune responses and 2,500 patients. It shows which boosters were found, which left when, and the truth.
+    There are three immune responses and 2,500 patients. It shows which boosters were found, and the truth; and with policies that
+    have rounds, which left when.
     """
     check_integer(seed, "--seed", minimum=0)
     result = trial(budget, policy_name, seed)
@@ -57,7 +58,7 @@ def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
         "budget": budget,
         "seed": seed,
         "patients": record.pulls_used,
-        "rounds": record.round,
+        "rounds": None if choice.roundless else record.round,
         "metrics": list(bandit.objective_names),
         "found": [bandit.arm_names[arm] for arm in answer],
         "truth": [bandit.arm_names[arm] for arm in np.flatnonzero(bandit.optimal)],
@@ -77,22 +78,23 @@ def trial(budget: int, policy_name: str, seed: int) -> dict[str, Any]:
 
 
 def _print(result: dict[str, Any], policy_name: str) -> None:
-    patients, budget, name = result["patients"], result["budget"], result["policy"]
+    patients, budget, name, rounds = (result[key] for key in ("patients", "budget", "policy", "rounds"))
     say(f"{result['source']}.")
-    print(f"{patients} of {budget} patients in {result['rounds']} rounds with {name}, seed {result['seed']}.\n")
-    last = result["rounds"] + 1
+    in_rounds = f" in {rounds} rounds" if rounds else ""
+    print(f"{patients} of {budget} patients{in_rounds} with {name}, seed {result['seed']}.\n")
+    last = (rounds or 0) + 1
     print_table(
-        ["booster", "patients", *result["metrics"], "left in", "found", "truth"],
+        ["booster", "patients", *result["metrics"], *(["left in"] if rounds else []), "found", "truth"],
         (
             [
                 row["arm"],
                 row["patients"],
                 *(f"{row[metric]:.2f}" for metric in result["metrics"]),
-                row["left_in_round"] or "stayed",
+                *([row["left_in_round"] or "stayed"] if rounds else []),
                 "yes" if row["found"] else "",
                 "yes" if row["optimal"] else "",
             ]
-            for row in sorted(result["arms"], key=lambda row: -(row["left_in_round"] or last))
+            for row in sorted(result["arms"], key=lambda row: (-(row["left_in_round"] or last), -row["patients"]))
         ),
     )
     truth = ", ".join(result["truth"])

@@ -192,7 +192,9 @@ class FilledRows:
             self._compare_failure(number, row, there, mine)
             return
         before = [there[name] for name in self.study.metrics]
-        if there["status"] == "out" or mine:
+        if mine and there["before"]:
+            self._correct(number, row, there, there["before"][-1])
+        elif there["status"] == "out" or mine:
             if there["status"] == "out":
                 self._check_exact(there["option"], row.values)
             self.told[number] = self._measured(row.line, row.values)
@@ -206,16 +208,19 @@ class FilledRows:
             self.known += 1
             self._older.append(number)
         elif there["status"] == "told":
-            self.corrected[number] = row.values
-            named = zip(self.study.metrics, before, row.values, strict=True)
-            self.differences += [
-                Difference(row.line, number, there["option"], name, old, new) for name, old, new in named if old != new
-            ]
+            self._correct(number, row, there, before)
         else:
             raise InvalidInput(
                 f"measurement {number} was {there['status']} ({there['why']}); leave the row out. It is measured again under "
                 "another number."
             )
+
+    def _correct(self, number: int, row: _Row, there: Mapping[str, Any], before: Sequence[float | None]) -> None:
+        self.corrected[number] = row.values or []
+        named = zip(self.study.metrics, before, self.corrected[number], strict=True)
+        self.differences += [
+            Difference(row.line, number, there["option"], name, old, new) for name, old, new in named if old != new
+        ]
 
     def _compare_failure(self, number: int, row: _Row, there: Mapping[str, Any], mine: bool) -> None:
         if there["status"] not in ("out", "failed"):
