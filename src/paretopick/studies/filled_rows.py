@@ -210,9 +210,9 @@ class FilledRows:
         elif there["status"] == "told":
             self._correct(number, row, there, before)
         else:
+            fate = "failed" if there["status"] == "failed" else "was taken back"
             raise InvalidInput(
-                f"measurement {number} was {there['status']} ({there['why']}); leave the row out. It is measured again under "
-                "another number."
+                f"measurement {number} {fate} ({there['why']}); leave the row out. It is measured again under another number."
             )
 
     def _correct(self, number: int, row: _Row, there: Mapping[str, Any], before: Sequence[float | None]) -> None:
@@ -224,8 +224,9 @@ class FilledRows:
 
     def _compare_failure(self, number: int, row: _Row, there: Mapping[str, Any], mine: bool) -> None:
         if there["status"] not in ("out", "failed"):
-            remedy = "void it if it was wrong" if there["status"] == "told" else "leave the row out"
-            raise InvalidInput(f"measurement {number} was {there['status']} already; {remedy}.")
+            if there["status"] == "told":
+                raise InvalidInput(f"measurement {number} has values already; void it if it was wrong.")
+            raise InvalidInput(f"measurement {number} was taken back ({there['why']}); leave the row out.")
         self.failed[number] = row.why
         if there["status"] == "out" or mine:
             self.failures.append(number)
@@ -266,7 +267,7 @@ class FilledRows:
         if self._older:
             said.append(f"the values of {_numbers(self._older)} were corrected since; the corrections stay.")
         if self._other_extras:
-            said.append(f"what stands beside the metrics of {_numbers(self._other_extras)} was told otherwise before, and stays.")
+            said.append(f"what stands beside the metrics of {_numbers(self._other_extras)} was otherwise before, and stays.")
         return said
 
 
