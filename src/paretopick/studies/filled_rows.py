@@ -85,6 +85,7 @@ class FilledRows:
         self._older: list[int] = []
         self._other_extras: list[int] = []
         self._exact = self.study.exact_values()
+        self._roundless = self.study.definition.choice.roundless
         settings = self.study.definition.settings[0]
         self._extras = [name for name in self.table.columns if _is_extra(name, {*self.study.metrics, *settings})]
         for name in self._extras:
@@ -135,16 +136,15 @@ class FilledRows:
         study = self.study
         if not any(row[name] for name in study.metrics):
             return None
-        roundless = study.definition.choice.roundless
         given = cells_of(study.metrics, self.table, line)
         for name, value in given.items():
-            if value is None and not roundless:
+            if value is None and not self._roundless:
                 raise InvalidInput(
                     f"there is no value for metric {name!r}, and {study.definition.policy} compares options in rounds, all "
                     "metrics measured equally often; fill in all metrics, or empty them and write the reason into 'failed'."
                 )
             if value is not None and not math.isfinite(value):
-                cell = " leave the cell empty; or" if roundless else ""
+                cell = " leave the cell empty; or" if self._roundless else ""
                 raise InvalidInput(
                     f"metric {name!r} is {value};{cell} leave the cells of a measurement that failed empty, and write the reason "
                     "into the column 'failed', or leave the row out."
