@@ -217,6 +217,40 @@ def test_an_import_that_is_made_again_under_its_id_has_no_further_effect_and_ret
     assert study.events() == events
 
 
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("1,a,,,lost", "measurement 1 has values already; void it if it was wrong"),
+        ('2,"b, the second",9,2,', r"measurement 2 was taken back \(slip\); leave the row out"),
+        ('2,"b, the second",,,lost', r"measurement 2 was taken back \(slip\); leave the row out"),
+        (
+            '3,"c ""quoted""",1,3,',
+            r"measurement 3 failed \(broke\); leave the row out. It is measured again under another number",
+        ),
+        ("4,a,1,1,", "measurement 4 was never handed out, or was given back"),
+    ],
+)
+def test_what_became_of_a_measurement_is_not_changed_by_a_file(study, tmp_path, line, message):
+    study.ask(4)
+    study.tell([1, 2], [(1, 1), (2, 2)])
+    study.void(2, "slip")
+    study.fail(3, "broke")
+    study.release(4)
+    events = study.events()
+    with pytest.raises(pp.InvalidInput, match=f"row 2: {message}"):
+        import_table(study, write(tmp_path, f"number,option,response,price,failed\n{line}\n"), correct=True)
+    assert study.events() == events
+
+
+def test_what_stands_beside_the_metrics_stays_as_it_was(study, tmp_path):
+    text = "number,option,response,price,plate\n1,a,1,1,3\n"
+    study.ask(1)
+    import_table(study, write(tmp_path, text))
+    again = import_table(study, write(tmp_path, text.replace(",3", ",4")))
+    assert again.notes == ("what stands beside the metrics of measurement 1 was otherwise before, and stays.",)
+    assert study.measurements()[0]["plate"] == 3
+
+
 def test_an_old_sheet_does_not_undo_a_correction(study, tmp_path):
     path = filled(study, tmp_path, lambda row: row.update(response=row["number"], price=row["dose"]), n=2)
     import_table(study, path)

@@ -34,7 +34,7 @@ from paretopick.errors import AlreadyTold, InvalidInput, NotReady
 from paretopick.studies import Study, tables
 from paretopick.studies.filled_rows import Difference
 from paretopick.studies.imports import Imported, import_table
-from paretopick.studies.views import columns_of, matching
+from paretopick.studies.views import matching
 
 FEWEST_ROWS = 8
 """Of a sheet, where there are no rounds."""
@@ -166,10 +166,8 @@ def measurements(
     """
     check_one_form(as_json, as_csv)
     study = open_study(name, storage)
-    rows = study.measurements()
-    columns = columns_of(study.definition, rows)
-    chosen = matching(rows, column_pairs(where or []), columns)
-    listed = [{**row, "at": tables.time_text(row["at"])} for row in chosen]
+    columns, rows = tables.measured_rows(study)
+    listed = matching(rows, column_pairs(where or []), columns)
     if as_json:
         print_json(listed)
     elif as_csv:
@@ -177,7 +175,7 @@ def measurements(
     elif not listed:
         print("There are none." if where else "There are none yet.")
     else:
-        hidden = {"round"} if study.definition.choice.roundless else set()
+        hidden = {"study", *(["round"] if study.definition.choice.roundless else [])}
         hidden |= {column for column in ("why", "worker") if not any(row[column] for row in listed)}
         shown = [column for column in columns if column not in hidden]
         print_table(shown, [[_cell(row, column) for column in shown] for row in listed])

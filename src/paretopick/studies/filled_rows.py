@@ -85,6 +85,7 @@ class FilledRows:
         self._older: list[int] = []
         self._other_extras: list[int] = []
         self._exact = self.study.exact_values()
+        self._roundless = self.study.definition.choice.roundless
         settings = self.study.definition.settings[0]
         self._extras = [name for name in self.table.columns if _is_extra(name, {*self.study.metrics, *settings})]
         for name in self._extras:
@@ -135,16 +136,15 @@ class FilledRows:
         study = self.study
         if not any(row[name] for name in study.metrics):
             return None
-        roundless = study.definition.choice.roundless
         given = cells_of(study.metrics, self.table, line)
         for name, value in given.items():
-            if value is None and not roundless:
+            if value is None and not self._roundless:
                 raise InvalidInput(
                     f"there is no value for metric {name!r}, and {study.definition.policy} compares options in rounds, all "
                     "metrics measured equally often; fill in all metrics, or empty them and write the reason into 'failed'."
                 )
             if value is not None and not math.isfinite(value):
-                cell = " leave the cell empty; or" if roundless else ""
+                cell = " leave the cell empty; or" if self._roundless else ""
                 raise InvalidInput(
                     f"metric {name!r} is {value};{cell} leave the cells of a measurement that failed empty, and write the reason "
                     "into the column 'failed', or leave the row out."
@@ -210,9 +210,9 @@ class FilledRows:
         elif there["status"] == "told":
             self._correct(number, row, there, before)
         else:
+            fate = "failed" if there["status"] == "failed" else "was taken back"
             raise InvalidInput(
-                f"measurement {number} was {there['status']} ({there['why']}); leave the row out. It is measured again under "
-                "another number."
+                f"measurement {number} {fate} ({there['why']}); leave the row out. It is measured again under another number."
             )
 
     def _correct(self, number: int, row: _Row, there: Mapping[str, Any], before: Sequence[float | None]) -> None:
@@ -224,8 +224,9 @@ class FilledRows:
 
     def _compare_failure(self, number: int, row: _Row, there: Mapping[str, Any], mine: bool) -> None:
         if there["status"] not in ("out", "failed"):
-            remedy = "void it if it was wrong" if there["status"] == "told" else "leave the row out"
-            raise InvalidInput(f"measurement {number} was {there['status']} already; {remedy}.")
+            if there["status"] == "told":
+                raise InvalidInput(f"measurement {number} has values already; void it if it was wrong.")
+            raise InvalidInput(f"measurement {number} was taken back ({there['why']}); leave the row out.")
         self.failed[number] = row.why
         if there["status"] == "out" or mine:
             self.failures.append(number)
@@ -266,7 +267,7 @@ class FilledRows:
         if self._older:
             said.append(f"the values of {_numbers(self._older)} were corrected since; the corrections stay.")
         if self._other_extras:
-            said.append(f"what stands beside the metrics of {_numbers(self._other_extras)} was told otherwise before, and stays.")
+            said.append(f"what stands beside the metrics of {_numbers(self._other_extras)} was otherwise before, and stays.")
         return said
 
 

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from paretopick._arrays import check_name
 from paretopick._tables import Table, csv_text, read_table
@@ -95,6 +96,14 @@ def check_metric_columns(metrics: Iterable[str], table: Table) -> None:
     table.check_decimals(names)
 
 
+def measured_rows(study: Study) -> tuple[list[str], list[dict[str, Any]]]:
+    """Returns the columns of a table of all measurements, and its rows: with the study, and times as people read them."""
+    measured = study.measurements()
+    columns = columns_of(study.definition, measured)
+    columns.insert(len(columns_of(study.definition, ())), "study")
+    return columns, [{**row, "at": time_text(row["at"]), "study": study.name} for row in measured]
+
+
 def export(study: Study, form: str) -> bytes:
     """Returns all measurements of a study as the content of a file.
 
@@ -105,11 +114,7 @@ def export(study: Study, form: str) -> bytes:
     An export has a column ``study``, so that its numbers are not taken for those of another one, and the settings of options.
     What was told beside the metrics is last.
     """
-    measured = study.measurements()
-    rows = [{**row, "at": time_text(row["at"]), "study": study.name} for row in measured]
-    usual = len(columns_of(study.definition, ()))
-    columns = columns_of(study.definition, measured)
-    columns.insert(usual, "study")
+    columns, rows = measured_rows(study)
     if form == "csv":
         return csv_text(columns, [[row[name] for name in columns] for row in rows]).encode()
     if form == "json":
@@ -133,7 +138,8 @@ def export(study: Study, form: str) -> bytes:
     content = io.BytesIO()
     kinds = {"number": "int64", "round": "Int64", **dict.fromkeys(study.metrics, "float64")}
     frame = pandas.DataFrame(rows, columns=columns).astype(kinds)
-    for name in [*study.definition.settings[0], *columns[usual + 1 :]]:  # a column of Parquet has one type
+    extras = columns[columns.index("study") + 1 :]
+    for name in [*study.definition.settings[0], *extras]:  # a column of Parquet has one type
         if not all(value is None or isinstance(value, int | float) for value in (row[name] for row in rows)):
             frame[name] = [None if row[name] is None else str(row[name]) for row in rows]
     frame.to_parquet(content, index=False)
