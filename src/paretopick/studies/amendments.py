@@ -33,6 +33,10 @@ class Amendments(ABC):
         """The most measurements that may count."""
 
     @abstractmethod
+    def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Returns the rows of ``measurements()`` for some numbers."""
+
+    @abstractmethod
     def measurements(self) -> list[dict[str, Any]]:
         """Returns a row for every measurement that was told or failed."""
 
@@ -82,19 +86,25 @@ class Amendments(ABC):
             raise InvalidInput(f"no valid measurement has {shown}; see paretopick measurements {self.name}, or measurements().")
         return found
 
-    def correct(self, number: int, values: Values, why: str, *, request: str | None = None) -> bool:
+    def correct(self, number: int, values: Values, why: str = "", *, request: str | None = None) -> bool:
         """Puts other values in the place of those of a measurement; the log keeps both.
 
         Args:
             number: of a measurement that was told.
-            values: all of its metrics, as they should have been told.
+            values: as they should have been told; a mapping may have some metrics alone, and the others stay.
             why: in a sentence.
             request: an id of this call; see ``add``.
 
         Returns:
             Whether the values are others than before.
         """
-        number, told = number_of(number), self.definition.told(values)
+        number = number_of(number)
+        if not str(why).strip():
+            raise InvalidInput("correct() needs a reason: why=, in a sentence.")
+        if isinstance(values, Mapping) and any(name in values for name in self.definition.goals):
+            now = self.look_up([number]).get(number, {})
+            values = {name: now.get(name) for name in self.definition.goals} | dict(values)
+        told = self.definition.told(values)
         return self._live.change(lambda rules: rules.correct(number, told.row, kept_text(why)), request)
 
     def retire(self, option: str, why: str, *, request: str | None = None) -> None:

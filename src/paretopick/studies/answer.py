@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,6 +21,9 @@ from paretopick.studies.differences import Beaten
 from paretopick.studies.result import OptionResult, ParetoResult
 from paretopick.studies.state import State
 from paretopick.theory.dominance import weakly_dominates
+
+FEW_DRAWS = 400
+"""Of the true means, for a guess."""
 
 LEVEL = 0.95
 """What is at least so probable is called sure."""
@@ -41,7 +45,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     dominators = _dominators(signed, said.front, [arm for arm in state.present if arm not in said.front])
     beaten_by = said.beaten(definition) if sure else {}
     judgement = said.judgement
-    intervals = {} if judgement is None else dict(zip(state.present, judgement.estimates.intervals().tolist(), strict=True))
+    intervals = {} if judgement is None else dict(zip(said.present, judgement.estimates.intervals().tolist(), strict=True))
     counts = state.counts
     errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
     errors[:, definition.is_exact] = 0.0
@@ -145,6 +149,9 @@ def _said(state: State, level: float) -> _Said:
         right = float(front == set(present))
         alone = Certainty(right, (right, right), 0, "A single option is Pareto-optimal without any measurement.")
         return _Said(present, front, alone, level, {present[0]: 1.0})
+    measured = [arm for arm in present if state.counts[arm]]
+    if not by_rounds and 2 <= len(measured) < len(present) <= 2 * len(measured):
+        present = measured  # an option that came later does not hide what is known of the others
     try:
         estimates = state.estimates(present)
     except NotReady as reason:
@@ -157,6 +164,16 @@ def _said(state: State, level: float) -> _Said:
     front = set(state.front())
     certainty = judgement.certainty_of(np.array([arm in front for arm in present]))
     return _Said(present, front, certainty, level, chances, judgement)
+
+
+def quick_guess(state: State) -> list[int]:
+    """Returns what the answer looks like, sorted, from fewer draws; where rounds decide, what they say."""
+    if state.definition.choice.roundless:
+        with suppress(NotReady):
+            judgement = judge(state.estimates(state.present), n_draws=FEW_DRAWS)
+            return [state.present[place] for place in np.flatnonzero(judgement.answer)]
+        return []
+    return state.front()
 
 
 def _left_in(state: State) -> dict[int, int]:
@@ -176,6 +193,8 @@ def _look_ahead(state: State, said: _Said) -> Callable[[], str | None] | None:
     """What finds out the next step when somebody wants to know; None where some options are enough, or too little is known."""
     if said.judgement is None or state.definition.choice.max_arms is not None:
         return None
+    if unseen := [state.definition.options[arm] for arm in state.present if arm not in said.present]:
+        return partial(str, f"{capital(listed(unseen))} {'has' if len(unseen) == 1 else 'have'} to be measured first.")
     return partial(_next_step, data_of(state), said.certainty.probability or 0.0, said.level)
 
 
@@ -225,11 +244,13 @@ def _notes(state: State) -> Iterable[str]:
         yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
     if len(state.definition.options) == 1:
         yield "a single option is Pareto-optimal without any measurement."
-    elif state.done:
-        for arm in state.present:
+    elif state.done or state.definition.choice.roundless:
+        for arm in state.present if state.counts.any() else ():
             if state.counts[arm] == 0:
-                stands = "" if state.definition.choice.roundless else "; what was decided about it stands"
-                yield f"{state.definition.options[arm]!r} has no measurement left{stands}."
+                stands = (
+                    "the answer is about the others" if state.definition.choice.roundless else "what was decided about it stands"
+                )
+                yield f"{state.definition.options[arm]!r} has no measurements; {stands}."
     if state.kept:
         verb = "is" if state.kept == 1 else "are"
         yield f"{counted(state.kept, 'measurement')} more than the rounds have asked for {verb} not in the means (yet)."
@@ -266,9 +287,9 @@ def _surprises(definition: Definition, means: FloatArray, said: _Said) -> Iterab
         return
     names, answer = definition.options, sorted(said.front)
     outside = [arm for arm in said.present if arm not in said.front]
-    for arm in (arm for arm, by in _dominators(means, said.front, outside).items() if not by):
-        yield f"{names[arm]!r} is left out: as measured no option is ahead of it in every metric, but most likely one is."
-    for arm, beats in zip(answer, _beats(means[answer], means[answer]).T, strict=True):
-        if beats.any():
-            other = names[answer[int(np.argmax(beats))]]
-            yield f"{names[arm]!r} stays in: {other!r} is ahead of it as measured, but not surely enough to leave it out."
+    unbeaten = [names[arm] for arm, by in _dominators(means, said.front, outside).items() if not by]
+    if unbeaten:
+        yield f"left out, though as measured no option is ahead in every metric: {listed(unbeaten)}; most likely one is."
+    beaten_ones = [names[arm] for arm, by in zip(answer, _beats(means[answer], means[answer]).T, strict=True) if by.any()]
+    if beaten_ones:
+        yield f"kept in, though as measured another option is ahead in every metric: {listed(beaten_ones)}; that may be chance."

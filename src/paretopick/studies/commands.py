@@ -12,12 +12,13 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from paretopick._arrays import check_real
 from paretopick._words import cut
 from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.storage.addresses import PASSWORD_FILE
+from paretopick.studies.definition import RESERVED
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.readings import readings
 from paretopick.studies.shell import OPTION, SETTING, SHELL, ShellCode, check_nested, variables
@@ -40,7 +41,8 @@ FOR_US = ("PARETOPICK_STORAGE", PASSWORD_FILE)
 class Command:
     """A command that measures an option: ``{option}`` and ``{setting}`` stand for its name and its settings.
 
-    It prints one JSON object, or lines ``name=value``; whatever else it prints is ignored. Its environment is ours, without
+    It prints one JSON object, or lines ``name=value``. Numbers and texts that the object has beside the metrics are kept, as
+    whatever is told beside metrics is; whatever else it prints is ignored. Its environment is ours, without
     what says where the study is kept; it finds there the name of the option, its settings, the number of the measurement and the
     round in PARETOPICK_OPTION, PARETOPICK_SETTING_name, PARETOPICK_NUMBER and PARETOPICK_ROUND. It ends when this process does.
 
@@ -76,8 +78,8 @@ class Command:
         self._check(shell)
         self._code = ShellCode(self._words[0], self._names) if shell else None
 
-    def __call__(self, todo: Measurement) -> dict[str, float]:
-        """Returns what the command printed, by metric."""
+    def __call__(self, todo: Measurement) -> dict[str, Any]:
+        """Returns what the command printed, by metric, and what it printed beside them."""
         values = {"option": todo.option, **{name: str(value) for name, value in todo.settings.items()}}
         words = self._filled(values)
         with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
@@ -93,7 +95,8 @@ class Command:
                 if stdout.seek(0, os.SEEK_END) > LONGEST_OUTPUT:
                     raise MeasuringFailed(f"it printed more than {LONGEST_OUTPUT // 10**6} MB; print the metrics alone")
                 stdout.seek(0)
-                return readings(stdout.read().decode(errors="replace"), self._metrics, beside=_end(stderr))
+                text = stdout.read().decode(errors="replace")
+                return readings(text, self._metrics, beside=_end(stderr), taken={*RESERVED, *todo.settings})
             except MeasuringFailed as problem:
                 problem.output = f"{self._shown(words, values)}\n{_end(stdout)}{_end(stderr)}"
                 raise

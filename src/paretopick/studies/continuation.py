@@ -175,7 +175,7 @@ def continuation(
     here = int(counts.sum())
     used = here if used is None else used
     goes_on = _going_on(choice)
-    if more is None and present_probability >= target:
+    if more is None and (present_probability >= target or probability(present_probability) == probability(target)):
         return Continuation(used, present_probability, target, (), SURE, 0, goes_on.name, tuple(names), 0)
     steps, affordable = _ladder(here, needed_first(choice, counts), estimates.means.shape, more or ())
     runs = affordable if runs is None else runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from paretopick._arrays import real
@@ -12,21 +12,29 @@ from paretopick._texts import number_of
 from paretopick._words import cut
 from paretopick.errors import MeasuringFailed
 
+MOST_BESIDE = 50
+"""Values beside the metrics that are kept of one JSON object."""
 
-def readings(output: str, metrics: Sequence[str], *, beside: str = "") -> dict[str, float]:
-    r"""Returns the values of the metrics that a command printed; raises ``MeasuringFailed`` with what is wrong in one line.
+
+def readings(output: str, metrics: Sequence[str], *, beside: str = "", taken: Collection[str] = ()) -> dict[str, Any]:
+    r"""Returns what a command printed, by metric; raises ``MeasuringFailed`` with what is wrong in one line.
+
+    Numbers and short texts that a JSON object has beside the metrics follow; of lines ``name=value`` there may be many that mean
+    something else.
 
     Args:
         output: what it printed.
         metrics: that must be there.
         beside: what it printed to standard error, for the message if there is nothing else.
+        taken: names that mean something else.
 
     >>> readings("warming up\nseconds=0.25\nbytes = 1200", ["seconds", "bytes"])
     {'seconds': 0.25, 'bytes': 1200.0}
     >>> readings('{"bytes": 1200, "seconds": 0.25, "host": "x"}', ["seconds", "bytes"])
-    {'seconds': 0.25, 'bytes': 1200.0}
+    {'seconds': 0.25, 'bytes': 1200.0, 'host': 'x'}
     """
     pairs = _json_pairs(output)
+    in_json = pairs is not None
     if pairs is None:
         split = (line.partition("=") for line in output.splitlines() if "=" in line)
         pairs = [(name.strip(), value.strip()) for name, _, value in split]
@@ -43,7 +51,18 @@ def readings(output: str, metrics: Sequence[str], *, beside: str = "") -> dict[s
             if aside and not said:
                 shown += f" to standard output, and to standard error: {cut(aside, 100)!r}"
             raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...")
-    return {name: found[name] for name in metrics}
+    more = {name: value for name, value in pairs if name not in metrics and _is_worth_keeping(name, value, taken)}
+    kept = list(more.items())[:MOST_BESIDE] if in_json else []
+    return {name: found[name] for name in metrics} | dict(kept)
+
+
+def _is_worth_keeping(name: str, value: Any, taken: Collection[str]) -> bool:
+    """Whether something beside the metrics is a finite number, or a text, under a name of its own."""
+    if name in taken or not name.isprintable() or name != name.strip() or not 0 < len(name) <= 100:
+        return False
+    if isinstance(value, str):
+        return len(value) <= 1000 and value.isprintable()
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def _json_pairs(output: str) -> list[tuple[str, Any]] | None:

@@ -11,9 +11,9 @@ from paretopick._arrays import check_choice
 from paretopick._words import probability, text_of
 from paretopick.events import Event, Lease
 from paretopick.policies.anytime import Anytime
-from paretopick.policies.base import Snapshot
-from paretopick.studies.answer import result_of
+from paretopick.studies.answer import quick_guess, result_of
 from paretopick.studies.definition import Definition
+from paretopick.studies.result import OptionResult, ParetoResult
 from paretopick.studies.state import State
 
 NEXT = 3
@@ -61,7 +61,7 @@ def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProg
         due=state.wanted,
         out=sum(not lease.withdrawn for lease in leases),
         done=state.done,
-        best_guess=tuple(names[arm] for arm in state.front()) if guess else None,
+        best_guess=tuple(names[arm] for arm in quick_guess(state)) if guess else None,
         roundless=state.definition.choice.roundless,
     )
 
@@ -74,7 +74,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
     out: dict[int, int] = {}
     for lease in waited_for:
         out[lease.arm] = out.get(lease.arm, 0) + 1
-    reasons = Reasons(state, moment)
+    reasons = Reasons(state, result)
     return {
         "policy": definition.policy,
         "policy_options": dict(definition.policy_options),
@@ -111,16 +111,26 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
     }
 
 
+def _wrong_side(row: OptionResult) -> float:
+    """How likely an option is on the wrong side of the answer."""
+    chance = row.probability or 0.0
+    return 1.0 - chance if row.in_answer else chance
+
+
 class Reasons:
     """Why options are measured.
 
     Args:
         state: of the study.
-        moment: what its policy knows.
+        result: what it says about its options.
     """
 
-    def __init__(self, state: State, moment: Snapshot) -> None:
-        self._state, self._doubt = state, moment.doubt
+    def __init__(self, state: State, result: ParetoResult) -> None:
+        known = [
+            np.nan if row.probability is None or not state.definition.choice.roundless else _wrong_side(row)
+            for row in result.options
+        ]
+        self._state, self._doubt = state, np.array(known)
         self._initial = state.policy.initial if isinstance(state.policy, Anytime) else 0
 
     def by_option(self) -> dict[str, float] | None:
