@@ -33,6 +33,8 @@ BUDGETS = (10, 20, 40, 80)
 """For each option."""
 DRAWS = 1000
 REHEARSALS = 100
+CLOSE = "conflicting"
+"""Where both policies were equal after a quarter of the races that are run now, and more are needed to see a difference."""
 SEED = 20_000
 """Other numbers than any with which rules and priors were chosen."""
 
@@ -156,6 +158,7 @@ def main() -> None:
     n = chosen.studies
     jobs = [("study", name, number) for number in range(n) for name in POPULATIONS | FRONTS]
     jobs += [("race", name, number) for number in range(n // 4) for name in (*POPULATIONS, "tenfold")]
+    jobs += [("race", CLOSE, number) for number in range(n // 4, 5 * n // 4)]
     jobs += [("study", name, number) for number in range(n // 4) for name in PAPER]
     started = time.monotonic()
     done: list[Outcome | Race] = []

@@ -177,12 +177,17 @@ def errors(races: Sequence[Race], names: Iterable[str], entries: Sequence[str], 
     """Shares of wrong answers at each budget, a column for each entry and budget, and their means."""
     lines = []
     for name in names:
-        line = [f"*{name}*"]
+        own = [race for race in races if race.population == name]
+        line = [f"*{name}*", f"{len(own):,}"]
         for entry in entries:
-            wrong = 1 - np.mean([race.right[entry] for race in races if race.population == name], axis=0)
+            wrong = 1 - np.mean([race.right[entry] for race in own], axis=0)
             line += [*(f"{share:.0%}" for share in wrong), f"**{wrong.mean():.1%}**"]
+        gains = np.mean([race.right[entries[1]] for race in own], axis=1) - np.mean(
+            [race.right[entries[0]] for race in own], axis=1
+        )
+        line.append(f"{gains.mean():.1%} ± {gains.std() / np.sqrt(len(own)):.1%}")
         lines.append(line)
-    return rows(["population", *[*map(str, budgets), "mean"] * len(entries)], lines)
+    return rows(["population", "sets", *[*map(str, budgets), "mean"] * len(entries), "gain ± standard error"], lines)
 
 
 def noise(races: Sequence[Race], budgets: Sequence[int]) -> list[str]:
@@ -206,7 +211,6 @@ def page(outcomes: list[Outcome], races: list[Race], budgets: Sequence[int], reh
     on_fronts = [outcome for outcome in outcomes if outcome.population in FRONTS]
     fixed = [outcome for outcome in outcomes if outcome.population in PAPER]
     every = POPULATIONS | FRONTS
-    n_races = len([race for race in races if race.population == "independent"])
     lines = [
         "# Calibration: how often it is true what a result says",
         "",
@@ -264,8 +268,8 @@ def page(outcomes: list[Outcome], races: list[Race], budgets: Sequence[int], reh
         "",
         *text(
             f"Shares of wrong answers with {', '.join(map(str, budgets[:-1]))} and {budgets[-1]} measurements for each option",
-            f"(three times as many where they are 0 or 1), and their mean, over {n_races} sets of options of each population:",
-            "first ege-sr with its own answer, the default of the first release; then doubt, judged by all measurements.",
+            "(three times as many where they are 0 or 1), and their mean, over so many sets of options of each population: first",
+            "ege-sr with its own answer, the default of the first release; then doubt, judged by all measurements.",
         ),
         *errors(races, POPULATIONS, ["ege-sr, its own answer", "doubt"], budgets),
         "",
