@@ -21,6 +21,16 @@ def python(code: str, **options) -> Command:
     return Command([sys.executable, "-c", code], metrics=["time", "size"], **options)
 
 
+def test_what_a_json_object_has_beside_the_metrics_is_kept():
+    output = (
+        '{"time": 1.5, "size": 20, "load": 0.7, "host": "x", "ok": true, "status": "told", "deep": {"a": 1}, "": 2, "bad": NaN}'
+    )
+    assert readings(output, ["time", "size"], taken=["status"]) == {"time": 1.5, "size": 20.0, "load": 0.7, "host": "x"}
+    assert readings("time=1\nsize=2\nload=3", ["time", "size"]) == {"time": 1.0, "size": 2.0}
+    many = ", ".join(f'"x{i}": {i}' for i in range(200))
+    assert len(readings(f'{{"time": 1, "size": 2, {many}}}', ["time", "size"])) == 52
+
+
 def test_names_and_settings_arrive_as_they_are_without_a_shell(tmp_path):
     code = "import sys; print(f'time={len(sys.argv)}\\nsize={sys.argv[3]}'); open('seen', 'w').write(repr(sys.argv))"
     command = Command(

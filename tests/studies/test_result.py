@@ -196,7 +196,7 @@ def test_an_option_that_doubt_keeps_although_another_is_ahead_is_named():
             study.tell(todo.number, seen[todo.option].pop())
     result = study.result()
     assert result.pareto == ("a", "b")
-    assert "'a' stays in: 'b' is ahead of it as measured, but not surely enough to leave it out." in result.notes
+    assert "kept in, though as measured another option is ahead in every metric: a; that may be chance." in result.notes
 
 
 def test_an_option_of_the_answer_that_another_dominates_by_now_is_named():

@@ -160,6 +160,20 @@ def test_blocker_3_options_can_be_added(storage):
         study.add_option("a", {"level": 3})
 
 
+def test_an_option_that_came_later_does_not_hide_what_is_known_of_the_others(storage):
+    study = finish(create(storage, budget=40))
+    before = study.result()
+    study.add_option("e")
+    result = study.result()
+    assert result.pareto == before.pareto
+    assert [row.probability for row in result.options[:4]] == [row.probability for row in before.options]
+    newcomer = result.options[4]
+    assert (newcomer.status, newcomer.in_answer, newcomer.probability) == ("open", False, None)
+    assert "'e' has no measurements; the answer is about the others." in result.notes
+    assert result.next_step == "E has to be measured first."
+    assert study.progress(guess=True).best_guess == before.pareto
+
+
 def test_blocker_4_what_is_imported_counts(storage):
     study = create(storage, budget=30)
     study.add([(option, TRUTH[option]) for option in "abcd" for _ in range(5)])
@@ -180,6 +194,9 @@ def test_blocker_5_a_correction_reaches_the_answer(storage):
     for number in numbers[6:]:
         assert study.correct(number, {"quality": 0.5, "cost": 40.0}, "kg for t")
     assert not study.correct(numbers[-1], (0.5, 40.0), "the same again")
+    assert not study.correct(numbers[-1], {"cost": 40.0}, "of one metric alone")
+    with pytest.raises(InvalidInput, match="needs a reason"):
+        study.correct(numbers[-1], {"cost": 41.0})
     assert study.result().pareto == ("x",)
     assert study.used == 12
     rows = study.measurements()
@@ -300,6 +317,20 @@ def test_options_that_are_retired_are_not_asked_for_and_come_back_with_their_dat
     assert next(row for row in study.result().options if row.option == "b").measurements == 3
     with pytest.raises(InvalidInput, match="option 'b' is not retired"):
         study.reinstate("b")
+
+
+def test_what_is_guessed_on_the_way_is_what_the_result_says():
+    study = create(budget=40)
+    while not study.done:
+        for todo in study.ask():
+            study.tell(todo.number, measure(todo))
+        if study.used > 12:
+            shown, said = study.progress(guess=True).best_guess, study.result()
+            unclear = {row.option for row in said.options if 0.45 < row.probability < 0.55}
+            assert set(shown) ^ set(said.pareto) <= unclear
+            doubt = study.status()["doubt"]
+            wrong = {row.option: 1 - row.probability if row.in_answer else row.probability for row in said.options}
+            assert doubt == pytest.approx(wrong)
 
 
 # Many at once, and values beside the metrics.

@@ -205,19 +205,31 @@ def _incidents(definition: Definition, rows: Sequence[Mapping[str, Any]], events
     """A header and a row for everything that went wrong, when it was said to have; nothing at all if nothing did."""
     told = {row["number"]: row for row in rows}
     bad = [event for event in events if event.kind in ("failed", "voided", "corrected", "retired", "reinstated")]
+
+    def in_round(cell: str) -> tuple[str, ...]:
+        return () if definition.choice.roundless else (cell,)
+
     if bad:
-        yield ("what", "option", "round", *definition.goals, "why", "worker", "when")
+        yield ("what", "option", *in_round("round"), *definition.goals, "why", "worker", "when")
     for event in bad:
         option = definition.options[event.arm or 0]
         why = str((event.details or {}).get("why", ""))
         if event.kind in ("retired", "reinstated"):
-            yield (f"option {event.kind}", option, "", *[""] * len(definition.metrics), why, event.worker or "", _time(event.at))
+            yield (
+                f"option {event.kind}",
+                option,
+                *in_round(""),
+                *[""] * len(definition.metrics),
+                why,
+                event.worker or "",
+                _time(event.at),
+            )
             continue
         row = told[event.number]
         values = _corrected(event) if event.kind == "corrected" else [_value(row[name]) for name in definition.goals]
         place = "" if row["round"] is None else str(row["round"])
         what = f"measurement {event.number} {event.kind}"
-        yield (what, option, place, *values, why, event.worker or row["worker"] or "", _time(event.at))
+        yield (what, option, *in_round(place), *values, why, event.worker or row["worker"] or "", _time(event.at))
 
 
 def _value(value: float | None) -> str:

@@ -149,9 +149,7 @@ def _said(state: State, level: float) -> _Said:
         right = float(front == set(present))
         alone = Certainty(right, (right, right), 0, "A single option is Pareto-optimal without any measurement.")
         return _Said(present, front, alone, level, {present[0]: 1.0})
-    measured = [arm for arm in present if state.counts[arm]]
-    if not by_rounds and 2 <= len(measured) < len(present) <= 2 * len(measured):
-        present = measured  # an option that came later does not hide what is known of the others
+    present = _judged(state)
     try:
         estimates = state.estimates(present)
     except NotReady as reason:
@@ -170,10 +168,18 @@ def quick_guess(state: State) -> list[int]:
     """Returns what the answer looks like, sorted, from fewer draws; where rounds decide, what they say."""
     if state.definition.choice.roundless:
         with suppress(NotReady):
-            judgement = judge(state.estimates(state.present), n_draws=FEW_DRAWS)
-            return [state.present[place] for place in np.flatnonzero(judgement.answer)]
+            judged = _judged(state)
+            judgement = judge(state.estimates(judged), n_draws=FEW_DRAWS)
+            return [judged[place] for place in np.flatnonzero(judgement.answer)]
         return []
     return state.front()
+
+
+def _judged(state: State) -> list[int]:
+    """The options that can be judged: an option that came later does not hide what is known of the others."""
+    present, measured = state.present, [arm for arm in state.present if state.counts[arm]]
+    some = state.definition.choice.roundless and 2 <= len(measured) and len(present) <= 2 * len(measured)
+    return measured if some else present
 
 
 def _left_in(state: State) -> dict[int, int]:

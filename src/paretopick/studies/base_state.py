@@ -150,6 +150,8 @@ class State(ABC):
             binary=self.sums.binary(arms),
             exact=np.array(self.definition.is_exact),
             signs=self.definition.signs,
+            measurements=self.sums.counts[chosen],
+            names=([self.definition.options[arm] for arm in arms], list(self.definition.goals)),
         )
 
     def widths(self) -> FloatArray:

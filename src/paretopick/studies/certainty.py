@@ -202,12 +202,6 @@ def judge(estimates: Estimates, *, level: float = 0.95, max_arms: int | None = N
     return Judgement(estimates, level, max_arms, draws, optimal, probabilities, answer, certainty)
 
 
-def resample(estimates: Estimates, answer: BoolArray, *, max_arms: int | None = None) -> tuple[FloatArray, Certainty]:
-    """Returns the probability of each option to be Pareto-optimal, and of a given answer to be right (see ``judge``)."""
-    judgement = judge(estimates, max_arms=max_arms)
-    return judgement.probabilities, judgement.certainty_of(answer)
-
-
 def _certainty(estimates: Estimates, optimal: BoolArray, answer: BoolArray, max_arms: int | None) -> Certainty:
     """In how many draws an answer is right."""
     right = (optimal == answer).all(axis=1)
