@@ -333,6 +333,18 @@ def test_what_is_guessed_on_the_way_is_what_the_result_says():
             assert doubt == pytest.approx(wrong)
 
 
+def test_a_value_that_is_far_off_is_named_by_the_result_too(storage):
+    study = create(storage, budget=60)
+    study.add([(option, np.random.default_rng(i).normal(TRUTH[option], 0.5)) for i, option in enumerate("abcd" * 4)])
+    assert study.result().notes == ()
+    (number,) = study.add([("b", (5120.0, 2.0))])
+    (note,) = (note for note in study.result().notes if "standard deviations" in note)
+    assert note.startswith(f"quality=5120 of measurement {number} is")
+    assert note.endswith("correct or void it if it is wrong.")
+    study.correct(number, {"quality": 5.12}, "g for kg")
+    assert study.result().notes == ()
+
+
 # Many at once, and values beside the metrics.
 
 

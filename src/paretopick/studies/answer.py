@@ -178,7 +178,7 @@ def quick_guess(state: State) -> list[int]:
 def _judged(state: State) -> list[int]:
     """The options that can be judged: an option that came later does not hide what is known of the others."""
     present, measured = state.present, [arm for arm in state.present if state.counts[arm]]
-    some = state.definition.choice.roundless and 2 <= len(measured) and len(present) <= 2 * len(measured)
+    some = state.definition.choice.roundless and len(measured) >= 2 and len(present) <= 2 * len(measured)
     return measured if some else present
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real, check_sequence
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
     from paretopick.estimates import Estimates
 
 MANY = 1000
-"""So many measurements are looked up one by one, and more of them by reading the log."""
+"""So many measurements are looked up one by one, and more of them by reading the log; results look through so many events."""
+
+FEW = 5
+"""Values that are far off are named in a result up to so many."""
 
 LEASE = 3600.0
 """Seconds that a worker has for a measurement before others may have it too."""
@@ -287,9 +291,14 @@ class Study(Amendments):
         """
         check_integer(rehearsals, "rehearsals", minimum=0)
         level = check_real(level, "level", above=0.5, maximum=1.0)
-        with self._live.reading() as (state, _):
-            mine = state.copy()
-        return result_of(self.name, mine, rehearsals=rehearsals, level=level)  # while others go on telling
+        with self._live.reading() as (state, transaction):
+            mine, few = state.copy(), state.position <= MANY
+            events = [event for page in pages(transaction) for event in page] if few else []
+        found = result_of(self.name, mine, rehearsals=rehearsals, level=level)  # while others go on telling
+        last = {event.number: event for event in events}
+        valid = [event for event in last.values() if event.kind in ("told", "corrected")]
+        notes = [f"{each}; correct or void it if it is wrong." for each in far_off(mine, valid)[:FEW]]
+        return replace(found, notes=(*found.notes, *notes)) if notes else found
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
