@@ -170,7 +170,7 @@ def test_an_option_that_came_later_does_not_hide_what_is_known_of_the_others(sto
     newcomer = result.options[4]
     assert (newcomer.status, newcomer.in_answer, newcomer.probability) == ("open", False, None)
     assert "'e' has no measurements; the answer is about the others." in result.notes
-    assert result.next_step == "E has to be measured first."
+    assert result.next_step == "'e' has to be measured first."
     assert study.progress(guess=True).best_guess == before.pareto
 
 

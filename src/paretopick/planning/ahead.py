@@ -8,7 +8,7 @@ from paretopick._arrays import check_integer, check_real, check_rng, check_seque
 from paretopick.bandits import Seed
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.studies import Study
-from paretopick.studies.continuation import Continuation, continuation, needed_first
+from paretopick.studies.continuation import Continuation, continuation_of, needed_first
 
 MOST_MORE = 10**7
 """More would take long."""
@@ -46,17 +46,10 @@ def look_ahead(
         raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
     present = study.result().certainty.probability
     assert present is not None  # since there are estimates
-    return continuation(
-        data.estimates,
-        counts=data.counts,
-        sums=data.sums,
-        squares=data.squares,
-        choice=data.choice,
-        names=data.options,
-        metrics=data.metrics,
+    return continuation_of(
+        data,
         present_probability=present,
         target=1.0 - wrong,
-        used=data.used,
         more=_usual(needed_first(data.choice, data.counts)) if more is None else _numbers(more),
         runs=None if runs is None else check_integer(runs, "runs", minimum=20),
         rng=rng if isinstance(rng, int) else int(check_rng(rng).integers(2**62)),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
-from paretopick._words import capital, counted, listed
+from paretopick._words import capital, counted, listed, quoted
 from paretopick.errors import NotReady
 from paretopick.studies.beating import beaten
 from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
@@ -200,25 +200,14 @@ def _look_ahead(state: State, said: _Said) -> Callable[[], str | None] | None:
     if said.judgement is None or state.definition.choice.max_arms is not None:
         return None
     if unseen := [state.definition.options[arm] for arm in state.present if arm not in said.present]:
-        return partial(str, f"{capital(listed(unseen))} {'has' if len(unseen) == 1 else 'have'} to be measured first.")
+        return partial(str, f"{quoted(unseen)} {'has' if len(unseen) == 1 else 'have'} to be measured first.")
     return partial(_next_step, data_of(state), said.certainty.probability or 0.0, said.level)
 
 
 def _next_step(data: StudyData, present_probability: float, target: float) -> str:
-    from paretopick.studies.continuation import continuation  # with all that simulations need
+    from paretopick.studies.continuation import continuation_of  # with all that simulations need
 
-    return continuation(
-        data.estimates,
-        counts=data.counts,
-        sums=data.sums,
-        squares=data.squares,
-        choice=data.choice,
-        names=data.options,
-        metrics=data.metrics,
-        present_probability=present_probability,
-        target=target,
-        used=data.used,
-    ).next_step
+    return continuation_of(data, present_probability=present_probability, target=target).next_step
 
 
 def _dominators(means: FloatArray, front: set[int], others: list[int]) -> dict[int, list[int]]:

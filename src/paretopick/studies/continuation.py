@@ -22,6 +22,7 @@ from paretopick.estimates import Estimates
 from paretopick.metrics import Metric
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import simulate
+from paretopick.studies.data import StudyData
 from paretopick.studies.next_step import SURE, NextStep, too_alike
 
 RUNS = 400
@@ -135,6 +136,21 @@ class Continuation:
         return "\n".join(self.sentences())
 
     __repr__ = __str__
+
+
+def continuation_of(data: StudyData, **more: Any) -> Continuation:
+    """Returns what further measurements of a study would bring, from its data; ``more`` are arguments of ``continuation``."""
+    return continuation(
+        data.estimates,
+        counts=data.counts,
+        sums=data.sums,
+        squares=data.squares,
+        choice=data.choice,
+        names=data.options,
+        metrics=data.metrics,
+        used=data.used,
+        **more,
+    )
 
 
 def continuation(
