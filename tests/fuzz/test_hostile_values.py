@@ -140,7 +140,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 """Every public function with arguments that are right."""
 
 NOT_CALLED = {
-    *("Bernoulli", "Certainty", "ErrorCurve", "Measurement", "OptionResult", "OptionVerdict", "ParetoResult", "Plan", "Policy"),
+    *(
+        "Bernoulli",
+        "Certainty",
+        "Continuation",
+        "ErrorCurve",
+        "Measurement",
+        "OptionResult",
+        "OptionVerdict",
+        "ParetoResult",
+        "Plan",
+        "Policy",
+    ),
     *("Rehearsal", "Snapshot", "Pilot", "run_study", "Study"),
 }
 """Records that the package makes, bases of classes, and what other cases call."""

@@ -15,7 +15,7 @@ from paretopick.studies.checks import check_storage
 from paretopick.studies.definition import Definition
 from paretopick.studies.state import new_state
 from soak.checker import StudyLog
-from support.twin import Twin
+from support.twin import DataTwin, Twin
 
 
 def read_logs(url: str) -> tuple[list[StudyLog], list[str]]:
@@ -95,6 +95,6 @@ def _check_log(storage: SQLStorage, study: StoredStudy, log: StudyLog, *, litera
     if state.used + state.kept != kinds.count("told") - kinds.count("voided"):
         yield f"{state.used} measurements of study {log.name!r} count and {state.kept} wait; {kinds.count('told')} were told."
     if literally:
-        twin = Twin(definition, log.events)
-        if [len(counted) for counted in twin.counted] != state.policy.counts.tolist():
+        twin = (DataTwin if definition.choice.roundless else Twin)(definition, log.events)
+        if [len(counted) for counted in twin.counted] != state.counts.tolist():
             yield f"the literal replay of study {log.name!r} counts {[len(counted) for counted in twin.counted]} measurements."

@@ -379,7 +379,7 @@ def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
 @pytest.mark.slow
 def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "SHORT_LEASE", 0.3)
-    study = create_or_open("s", define(options=["a", "b"], metrics={"m": "max"}, budget=2), tmp_path / "s.db")
+    study = create_or_open("s", define(options=["a", "b"], metrics={"m": "max"}, budget=2, policy="ege-sr"), tmp_path / "s.db")
     thread = threading.Thread(target=pp.run_study, args=(study, lambda _: time.sleep(1.0) or [1.0]))
     thread.start()
     time.sleep(0.2)
@@ -408,7 +408,7 @@ def test_a_database_that_is_away_for_a_while_is_waited_for(server):
     thread.join(60)
     assert not thread.is_alive()
     assert study.done
-    assert study.used == study.definition.new_policy().schedule.cost
+    assert study.used == study.budget
 
 
 def test_a_database_that_stays_away_is_reported_with_what_was_not_kept(tmp_path, monkeypatch):
@@ -475,7 +475,7 @@ def test_whoever_shows_progress_looks_at_the_clock_first(capsys):
         assert pp.run_study(study, lambda todo: measure(todo.option), watch=watch).done
     assert study.used > 1900
     assert 1 <= study.times < 200
-    assert capsys.readouterr().err.startswith("round 1/3, 4 options left, best guess: ")
+    assert capsys.readouterr().err.startswith("1 of 1999: round 1/3, 4 options left, best guess: ")
 
 
 class Hasty(pp.Study):

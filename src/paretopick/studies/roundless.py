@@ -101,7 +101,7 @@ class Roundless(State):
     def apply(self, events: Sequence[Event]) -> None:
         """Takes the next events of the log into account."""
         for start, stop in _runs(events):
-            if stop - start > FEW:
+            if stop - start > FEW and events[start].kind == "told":
                 self._told_at_once(events[start:stop])
             else:
                 for event in events[start:stop]:
