@@ -77,10 +77,13 @@ def _check_log(storage: SQLStorage, study: StoredStudy, log: StudyLog, *, litera
         count = sqlalchemy.select(sqlalchemy.func.count()).where(checkpoints.c.study_id == study.id)
         if kept is None and connection.execute(count).scalar_one():
             yield f"the checkpoint of study {log.name!r} does not fit its log."
-    state = new_state(definition)
+    state, asked_for = new_state(definition), 0
     for event in log.events:
         state.apply([event])
-        if state.used > state.budget:
+        if event.round is not None:
+            asked_for += {"told": 1, "voided": -1}.get(event.kind, 0)
+        # Without rounds, what was brought along counts, too, and only that may exceed the budget.
+        if (asked_for if definition.choice.roundless else state.used) > state.budget:
             yield f"after event {event.position} of study {log.name!r}, {state.used} of {state.budget} measurements are used."
         if kept is not None and event.position == kept.place.position and state.to_dict() != kept.state:
             yield f"the checkpoint of study {log.name!r} at {event.position} is not what follows from the events before it."
