@@ -378,3 +378,14 @@ def test_probabilities_are_never_said_to_be_zero_or_one(share, text):
     from paretopick._words import probability
 
     assert probability(share) == text
+
+
+def test_options_that_seem_to_lie_on_a_front_are_cautioned_about():
+    study = pp.Study.create(
+        "s", options=[f"o{i}" for i in range(12)], metrics={"m": "max", "n": "max"}, budget=400, storage="sqlite://"
+    )
+    rng = np.random.default_rng(0)
+    angles = np.linspace(0.1, 1.4, 12)
+    points = 10 * np.column_stack((np.cos(angles), np.sin(angles)))
+    study.add([(f"o{i}", rng.normal(points[i], 0.3)) for i in range(12) for _ in range(12)])
+    assert any(note.startswith("Most options seem to lie on a front") for note in study.result().notes)

@@ -80,7 +80,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         budget=state.budget,
         used=state.used,
         round=state.round,
-        notes=(*_notes(state), *_contradictions(state, said), *_surprises(definition, signed, said)),
+        notes=(*_notes(state), *_contradictions(state, said), *_surprises(definition, signed, said), *_cautions(judgement)),
         is_part=definition.choice.max_arms is not None,
         level=level,
         near_equals=said.near_equals(definition) if sure else (),
@@ -255,6 +255,12 @@ def _notes(state: State) -> Iterable[str]:
     for metric, width in zip(state.definition.metrics, noise, strict=True):
         if width == 0 and not metric.exact:
             yield f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
+
+
+def _cautions(judgement: Judgement | None) -> Iterable[str]:
+    """Where probabilities are less well calibrated than elsewhere (docs/certainty.md)."""
+    if judgement is not None and judgement.caution is not None:
+        yield judgement.caution
 
 
 def _contradictions(state: State, said: _Said) -> Iterable[str]:
