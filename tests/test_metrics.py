@@ -2,6 +2,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import paretopick as pp
 from paretopick.metrics import Metric, check_metrics, signs_of
@@ -18,12 +20,12 @@ def test_a_goal_may_be_written_out(goal):
 
 @pytest.mark.parametrize("goal", ["least", "", None, 1, "minmax", ["min"]])
 def test_an_unknown_goal_is_refused_wherever_it_comes_up(goal):
-    message = "'y' has the goal"
+    message = "'y' has the goal" if goal else "'y' has (the goal|neither a goal nor a limit)"
     with pytest.raises(pp.InvalidInput, match=message):
         Metric("y", goal)
     with pytest.raises(pp.InvalidInput, match=message):
         pp.Pilot.guess(BANDIT, goals={"x": "max", "y": goal})
-    with pytest.raises(pp.InvalidInput, match="has the goal"):
+    with pytest.raises(pp.InvalidInput, match=r"has (the goal|neither a goal)"):
         staircase(np.array([[1.0, 3.0], [2.0, 2.0]]), ("max", goal))
 
 
@@ -102,5 +104,166 @@ def test_widths_of_numpy_and_beyond_all_numbers():
         Metric("a", "min", width=10**400)
 
 
+# Margins, limits, logarithms and units.
+
+FULL = Metric("seconds", "min", margin="2%", at_most=50.0)
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ("seconds:min~2%<=50", FULL),
+        ("seconds:minimize <= 50 ~ 2 %", FULL),
+        ({"seconds": "min~2%<=50"}, FULL),
+        ({"seconds": {"goal": "min", "margin": "2%", "at_most": 50}}, FULL),
+        ({"seconds": FULL}, FULL),
+        ([FULL], FULL),
+        ({"seconds": {"goal": "min", "margin": "2.0 %", "at_most": 50, "log": True}}, FULL),
+        ("seconds:min~0.5", Metric("seconds", "min", margin=0.5)),
+        ({"seconds": "min~0"}, Metric("seconds", "min")),
+        ("seconds:min<=-1e-3", Metric("seconds", "min", at_most=-0.001)),
+        ({"rate": {"goal": "max", "log": True, "unit": "1/s"}}, Metric("rate", "max", log=True, unit="1/s")),
+        ("quality:max>=0.9~0.01", Metric("quality", "max", margin=0.01, at_least=0.9)),
+        ({"price": {"goal": "min", "exact": True, "margin": "1%"}}, Metric("price", "min", exact=True, margin="1%")),
+        ({"price": {"goal": "min", "width": 2}}, Metric("price", "min", width=2.0)),
+        ("a~b:max", Metric("a~b", "max")),
+        ("a<=3:min", Metric("a<=3", "min")),
+        ("a~b:max~2", Metric("a~b", "max", margin=2)),
+    ],
+)
+def test_margins_and_limits_are_read_from_short_texts_tables_and_records(given, expected):
+    assert check_metrics(given) == (expected,)
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ("errors<=0.01", Metric("errors", at_most=0.01)),
+        ({"errors": "<=0.01"}, Metric("errors", at_most=0.01)),
+        ({"errors": {"at_most": 0.01, "log": True}}, Metric("errors", at_most=0.01, log=True)),
+        ("rate>=100", Metric("rate", at_least=100)),
+        ("f:1:<=3", Metric("f:1", at_most=3)),
+    ],
+)
+def test_a_metric_may_have_a_limit_alone(given, expected):
+    beside = Metric("quality", "max")
+    given = f"{given},quality:max" if isinstance(given, str) else given | {"quality": "max"}
+    assert check_metrics(given) == (expected, beside)
+    assert not expected.compared
+
+
+BESIDE = Metric("beside", "max")
+
+
+@st.composite
+def metrics(draw) -> Metric:
+    """Any metric that has a short text."""
+    name = draw(st.text(min_size=1, max_size=8).filter(lambda text: text.isprintable() and text == text.strip()))
+    assume(not set(name) & set(",[]{}<>=~"))
+    number = st.floats(-1e150, 1e150)
+    goal = draw(st.sampled_from(["min", "max", None]))
+    margin = draw(st.none() | st.floats(1e-150, 1e150) | st.floats(1e-9, 1e6).map(lambda share: f"{share!r}%"))
+    positive = isinstance(margin, str) and goal is not None
+    limit = draw(st.floats(1e-150, 1e150) if positive else number)
+    side = {"min": "at_most", "max": "at_least"}.get(goal, draw(st.sampled_from(["at_most", "at_least"])))
+    limits = {side: limit} if goal is None or draw(st.booleans()) else {}
+    return Metric(name, goal, margin=None if goal is None else margin, **limits)
+
+
+@given(metrics())
+def test_the_short_text_of_a_metric_gives_it_back(metric):
+    assume(metric.name != BESIDE.name)
+    assert check_metrics(f"{metric.text},{BESIDE.text}") == (metric, BESIDE)
+    assert check_metrics({metric.name: {"goal": metric.goal} | metric.details, "beside": "max"}) == (metric, BESIDE)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"margin": "2%"}, 'has the margin 2% and no goal; .* so write "min" or "max" too'),
+        ({"goal": "min", "margin": -1}, "has the margin -1; it is the smallest difference that matters: 0 or more"),
+        ({"goal": "min", "margin": "-2%"}, "has margin='-2%'; write a finite number, or a share such as"),
+        ({"goal": "min", "margin": "0%"}, "has margin='0%'; write a finite number, or a share"),
+        ({"goal": "min", "margin": "much"}, "has margin='much'; write a finite number, or a share"),
+        ({"goal": "min", "margin": True}, "has margin=True; write a finite number"),
+        ({"goal": "min", "margin": 0.1, "log": True}, 'has the margin 0.1 in its unit; write a share, such as margin="2%"'),
+        ({"goal": "min", "log": True, "exact": True}, "is exact and has log; .* Leave log out"),
+        ({"goal": "min", "log": 1}, "log=1"),
+        ({"goal": "min", "margin": "2%", "at_most": 0}, "has the limit 0, and the margin 2%, which needs values above 0"),
+        ({"log": True, "at_most": -3}, "has the limit -3, and is compared as logarithms"),
+        ({"goal": "min", "at_least": 5}, "is to be small, and its limit keeps it from being that; write y:min<=5"),
+        ({"goal": "max", "at_most": 5}, "is to be large, and its limit keeps it from being that; write y:max>=5"),
+        ({"goal": "min", "at_least": 1, "at_most": 5}, "is to be small, and its limit"),
+        ({"at_least": 1, "at_most": 5}, "has no goal and limits on both sides, 1 and 5; .* distance from the middle"),
+        ({}, 'has neither a goal nor a limit; write "min"'),
+        ({"at_most": float("nan")}, "has at_most=nan; write a finite number"),
+        ({"at_most": 10**400}, "has at_most=1000"),
+        ({"at_most": "5"}, "has at_most='5'; write a finite number"),
+        ({"goal": "min", "unit": ""}, "'' cannot be the name of a unit"),
+        ({"goal": "min", "unit": 3}, "3 cannot be the name of a unit"),
+        ({"goal": "min", "at_mots": 5}, "no key of metric 'y' named 'at_mots'; did you mean 'at_most'"),
+        ({"goal": "min", "exact": True, "width": 2}, "is exact and has a scale"),
+        ("min~2%~3", "metric 'y' has ~ twice"),
+        ("min<=much", "<=much of metric 'y' is no number; write for instance seconds:min~2%<=50"),
+        ("~2%", "has the margin 2% and no goal"),
+        ("", "has neither a goal nor a limit"),
+    ],
+)
+def test_what_a_metric_cannot_have_is_refused_with_what_to_write(given, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        check_metrics({"y": given, "beside": "max"})
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ("errors<=0.01", "are all limits; give one a goal, min or max"),
+        ("seconds:min,errors", "'errors' in metrics='seconds:min,errors' is not NAME:min or NAME:max.*errors<=0.01"),
+        ("seconds:min,:<=3", "':<=3' in metrics="),
+        ("seconds:mn<=3", "'seconds' has the goal 'mn'"),
+        ("seconds~2%", "metric 'seconds' has the margin 2% and no goal"),
+        ("seconds:min<=3<=4", "'seconds:min<=3<=4' has <= twice"),
+    ],
+)
+def test_short_texts_that_cannot_be_read_are_refused(given, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        check_metrics(given)
+
+
+@pytest.mark.parametrize("value", [0, -1.5, -0.0])
+def test_a_value_without_a_logarithm_is_refused_with_the_reason(value):
+    with pytest.raises(pp.InvalidInput, match=r"metric 'seconds' is .*, and the margin 2%, which needs values above 0; give it"):
+        FULL.value(value)
+    with pytest.raises(pp.InvalidInput, match=r"metric 'seconds' is .*, and is compared as logarithms"):
+        Metric("seconds", "min", log=True).value(value)
+    assert Metric("seconds", "min", margin=0.1).value(value) == value
+
+
+def test_a_metric_is_said_in_full_with_what_has_no_short_form():
+    assert FULL.in_full == FULL.text == "seconds:min~2%<=50"
+    assert Metric("seconds", "min", log=True, unit="s").in_full == "seconds:min (log, in s)"
+    assert Metric("price", "min", exact=True).in_full == "price:min (exact)"
+    assert Metric("errors", at_most=0.01, width=0.5).in_full == "errors<=0.01 (divided by 0.5)"
+
+
+def test_a_limit_alone_says_which_side_is_good():
+    errors, rate = Metric("errors", at_most=0.01), Metric("rate", at_least=100, unit="1/s")
+    assert (errors.sign, rate.sign) == (-1.0, 1.0)
+    assert (errors.title, rate.title) == ("errors (at most 0.01)", "rate (1/s, at least 100 1/s)")
+    assert (errors.bound, rate.bound) == (-0.01, 100.0)
+
+
+def test_margins_are_compared_as_logarithms_of_ratios():
+    assert FULL.delta == pytest.approx(np.log(1.02))
+    assert FULL.bound == pytest.approx(-np.log(50))
+    assert FULL.unscaled(FULL.scaled(3.0)) == pytest.approx(3.0)
+    assert (Metric("a", "max", margin=2).delta, Metric("a", "max").delta) == (2.0, 0.0)
+
+
 def test_a_bracket_that_nobody_opened_hides_no_comma():
     assert [metric.name for metric in check_metrics("x]:min,y:max")] == ["x]", "y"]
+
+
+def test_a_limit_of_zero_is_kept():
+    assert Metric("exit_code", at_most=0).details == {"at_most": 0.0}
+    assert Metric("a", "min").details == {}

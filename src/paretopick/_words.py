@@ -61,10 +61,10 @@ def counted(n: int, noun: str) -> str:
 def with_article(noun: str) -> str:
     """Returns a noun after "a" or "an".
 
-    >>> with_article("option"), with_article("study")
-    ('an option', 'a study')
+    >>> with_article("option"), with_article("study"), with_article("unit")
+    ('an option', 'a study', 'a unit')
     """
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+    return f"{'an' if noun[0] in 'aeiou' and not noun.startswith('uni') else 'a'} {noun}"
 
 
 def capital(text: str) -> str:
@@ -109,6 +109,15 @@ def visible(text: str) -> str:
 def cut(text: str, most: int) -> str:
     """Returns a text of at most so many characters, its end left out if need be."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def number_text(number: float) -> str:
+    """Returns a number as one types it: as short as it can be without becoming another one.
+
+    >>> number_text(50.0), number_text(0.01), number_text(1e-9)
+    ('50', '0.01', '1e-09')
+    """
+    return f"{number:.0f}" if number == round(number) and abs(number) < 1e15 else repr(float(number))
 
 
 def percent(share: float) -> str:

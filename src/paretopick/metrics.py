@@ -1,19 +1,21 @@
-"""Metric: what is measured of every option, which direction of it is good, and in which width it is compared."""
+"""Metric: what is measured of every option, which direction is good, which differences matter, and what no option may break."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Set
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice, check_distinct, check_flag, check_name, check_sequence
-from paretopick._texts import split_at_commas
-from paretopick._words import short
+from paretopick._texts import number_of, split_at_commas
+from paretopick._words import number_text, short
 from paretopick.errors import InvalidInput
+from paretopick.theory.requirements import Requirements
 
 GOALS = {spelling: goal for goal in ("min", "max") for spelling in (goal, f"{goal}imum", f"{goal}imize", f"{goal}imise")}
 """What a goal may be written as, and what it means."""
@@ -23,52 +25,209 @@ LARGEST_VALUE = 1e150
 
 MUST_SAY = 'must say which metrics have which goals: {"seconds": "min", "quality": "max"}'
 
-MetricsGiven: TypeAlias = "Mapping[str, str] | Iterable[Metric] | str"
-"""Metrics as users write them: ``{"seconds": "min"}``, a list of ``Metric``, or ``"seconds:min,price:min"``."""
+MetricsGiven: TypeAlias = "Mapping[str, str | Mapping[str, Any] | None] | Iterable[Metric] | str"
+"""Metrics as users write them: ``{"seconds": "min~2%<=50"}``, a table for each, a list of ``Metric``, or one text,
+``"seconds:min~2%,errors<=0.01"``."""
+
+TAIL = re.compile(r"\s*(<=|>=|~)\s*([^<>=~]+?)\s*$")
+"""The last margin or limit of a short text."""
+
+PERCENT = re.compile(r"([^%]+?)\s*%")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What is measured of every option: its name, and whether it is to be small or large.
+    """What is measured of every option: its name, whether it is to be small or large, and what matters about it.
 
     Args:
         name: under which values are told.
-        goal: "min" or "max"; also "minimize", "maximise" and the like.
+        goal: "min" or "max"; also "minimize", "maximise" and the like. None for a metric that has only a limit.
         exact: whether it is without noise, as a price.
         width: what differences are divided by to compare them with those in other metrics; by default the noise.
+        margin: the smallest difference that matters: a number in the unit of the metric, or a text such as "2%", and then
+            ``log`` is true.
+        at_most: a limit. An option that is beyond it is out, however good it is.
+        at_least: the same, from below.
+        log: compared as logarithms, so that ratios matter: means are geometric, and all values must be above 0.
+        unit: which is shown.
 
-    >>> Metric("seconds", "minimize").goal
-    'min'
+    >>> Metric("seconds", "minimize", margin="2%", at_most=50).text
+    'seconds:min~2%<=50'
     """
 
     name: str
-    goal: str
+    goal: str | None = None
     exact: bool = False
     width: float | None = None
+    margin: float | str | None = None
+    at_most: float | None = None
+    at_least: float | None = None
+    log: bool = False
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name, "metric")
-        object.__setattr__(self, "goal", _goal(self.name, self.goal))
-        object.__setattr__(self, "exact", check_flag(self.exact, "exact"))
+        if self.goal is not None:
+            object.__setattr__(self, "goal", _goal(self.name, self.goal))
+        for flag in ("exact", "log"):
+            object.__setattr__(self, flag, check_flag(getattr(self, flag), flag))
+        for limit in ("at_most", "at_least"):
+            if getattr(self, limit) is not None:
+                object.__setattr__(self, limit, _number(self.name, limit, getattr(self, limit)))
+        if self.unit is not None:
+            check_name(self.unit, "unit")
         if self.width is not None:
             object.__setattr__(self, "width", _width(self.name, self.width))
             if self.exact:
                 raise InvalidInput(f"metric {self.name!r} is exact and has a scale; it can have one of both.")
+        if self.margin is not None:
+            object.__setattr__(self, "margin", _margin(self.name, self.margin))
+        self._check_margin()
+        self._check_limits()
+
+    def _check_margin(self) -> None:
+        if self.margin is not None and self.goal is None:
+            raise InvalidInput(
+                f"metric {self.name!r} has the margin {self.margin} and no goal; a margin says which differences matter, so "
+                'write "min" or "max" too.'
+            )
+        if isinstance(self.margin, str):
+            object.__setattr__(self, "log", True)
+        elif self.log and self.margin is not None:
+            raise InvalidInput(
+                f"metric {self.name!r} is compared as logarithms and has the margin {self.margin:g} in its unit; write a share, "
+                f'such as margin="2%", or leave log out.'
+            )
+        elif self.log and self.exact:
+            raise InvalidInput(
+                f"metric {self.name!r} is exact and has log; of a value without noise there is no mean to take. Leave log out; "
+                'margin="2%" compares ratios of exact values, too.'
+            )
+
+    def _check_limits(self) -> None:
+        both = self.at_most is not None and self.at_least is not None
+        limit = self.limit
+        if self.goal is None and limit is None:
+            raise InvalidInput(
+                f'metric {self.name!r} has neither a goal nor a limit; write "min" if small is good, "max" if large is, or a '
+                'limit such as "<=50".'
+            )
+        if both and self.goal is None:
+            raise InvalidInput(
+                f"metric {self.name!r} has no goal and limits on both sides, {self.at_least:g} and {self.at_most:g}; give it one "
+                "limit, and tell the distance from the middle of the range instead of the value."
+            )
+        wrong = self.at_least if self.goal == "min" else self.at_most if self.goal == "max" else None
+        if wrong is not None:
+            good, sign = ("small", "<=") if self.goal == "min" else ("large", ">=")
+            raise InvalidInput(
+                f"metric {self.name!r} is to be {good}, and its limit keeps it from being that; write "
+                f"{self.name}:{self.goal}{sign}{wrong:g} for a limit on the other side, or leave the goal out."
+            )
+        if self.log and limit is not None and limit <= 0:
+            raise InvalidInput(
+                f"metric {self.name!r} has the limit {limit:g}, and {self._why_positive}, which needs values above 0; give the "
+                "margin in the unit of the metric and leave log out, or raise the limit."
+            )
+
+    @property
+    def _why_positive(self) -> str:
+        """What of it needs values above 0."""
+        return f"the margin {self.margin}" if isinstance(self.margin, str) else "is compared as logarithms"
+
+    @property
+    def compared(self) -> bool:
+        """Whether options are compared in it: whether it has a goal."""
+        return self.goal is not None
 
     @property
     def sign(self) -> float:
-        """What values are multiplied by to make larger better: 1 or -1."""
+        """What values are multiplied by to make larger better: 1 or -1; of a limit alone, what keeps it is better."""
+        if self.goal is None:
+            return 1.0 if self.at_most is None else -1.0
         return 1.0 if self.goal == "max" else -1.0
+
+    @property
+    def limit(self) -> float | None:
+        """The limit that options must keep, in the unit of the metric."""
+        return self.at_most if self.at_most is not None else self.at_least
+
+    def scaled(self, values: Any) -> Any:
+        """Returns values as they are compared: logarithms where ratios matter, else as they are."""
+        return np.log(values) if self.log else values
+
+    def unscaled(self, values: Any) -> Any:
+        """Returns what ``scaled`` was made of, in the unit of the metric."""
+        return np.exp(values) if self.log else values
+
+    @property
+    def delta(self) -> float:
+        """The margin as it is compared: the logarithm of a ratio for a share, and 0 where there is none."""
+        if isinstance(self.margin, str):
+            return math.log1p(float(self.margin[:-1]) / 100)
+        return self.margin or 0.0
+
+    @property
+    def bound(self) -> float:
+        """What its values, scaled and with their sign, are at least in options that keep the limit; -inf without one."""
+        return -math.inf if self.limit is None else self.sign * float(self.scaled(self.limit))
 
     @property
     def direction(self) -> str:
         """Which direction is good, in words."""
+        if self.goal is None:
+            return self.limit_text
         return "small is good" if self.goal == "min" else "large is good"
 
     @property
+    def limit_text(self) -> str:
+        """The limit in words, empty without one."""
+        if self.limit is None:
+            return ""
+        return f"at {'most' if self.at_most is not None else 'least'} {number_text(self.limit)}{self.unit_text}"
+
+    @property
+    def margin_text(self) -> str:
+        """The margin in words, empty without one."""
+        if self.margin is None:
+            return ""
+        return self.margin if isinstance(self.margin, str) else f"{number_text(self.margin)}{self.unit_text}"
+
+    @property
+    def unit_text(self) -> str:
+        """The unit behind a blank, empty without one."""
+        return "" if self.unit is None else f" {self.unit}"
+
+    @property
     def title(self) -> str:
-        """The name, and which direction is good."""
-        return f"{self.name} ({self.direction})"
+        """The name, its unit, and which direction is good."""
+        unit = "" if self.unit is None else f"{self.unit}, "
+        return f"{self.name} ({unit}{self.direction})"
+
+    @property
+    def text(self) -> str:
+        """The metric as one types it: ``seconds:min~2%<=50``; what has no short form, as its unit, is not in it."""
+        ends_here = ":" if ":" in self.name else ""  # or its last part would be taken for a goal
+        parts = [self.name, ends_here if self.goal is None else f":{self.goal}"]
+        if self.margin is not None:
+            parts.append(f"~{self.margin if isinstance(self.margin, str) else number_text(self.margin)}")
+        if self.limit is not None:
+            parts.append(f"{'<=' if self.at_most is not None else '>='}{number_text(self.limit)}")
+        return "".join(parts)
+
+    @property
+    def in_full(self) -> str:
+        """The metric as one types it, with what has no short form behind it: ``seconds:min<=50 (log, in s)``."""
+        more = [*(["exact"] if self.exact else []), *(["log"] if self.log and not isinstance(self.margin, str) else [])]
+        more += [] if self.width is None else [f"divided by {number_text(self.width)}"]
+        more += [] if self.unit is None else [f"in {self.unit}"]
+        return f"{self.text} ({', '.join(more)})" if more else self.text
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What it says beside its goal, as JSON values, without what is as usual; ``exact`` and ``width`` are kept elsewhere."""
+        told = {name: getattr(self, name) for name in DETAILS}
+        return {name: value for name, value in told.items() if value is not None and value is not False}  # 0 is a limit, too
 
     @property
     def headings(self) -> list[str]:
@@ -101,8 +260,16 @@ class Metric:
             )
         if abs(number) > LARGEST_VALUE:
             raise InvalidInput(f"metric {self.name!r} is {number:g}, beyond {LARGEST_VALUE:g}; use a larger unit.")
+        if self.log and not number > 0:
+            raise InvalidInput(
+                f"metric {self.name!r} is {number:g}, and {self._why_positive}, which needs values above 0; give it a margin in "
+                "its unit instead, such as margin=0.1, and leave log out."
+            )
         return number
 
+
+DETAILS = ("margin", "at_most", "at_least", "log", "unit")
+"""What a metric may say beside its goal."""
 
 INTERVAL = "95% interval"
 """What people read above the intervals of means."""
@@ -127,6 +294,8 @@ def check_metrics(
     metrics = _records(given)
     names = [metric.name for metric in metrics]
     check_distinct(names, "metric")
+    if not any(metric.compared for metric in metrics):
+        raise InvalidInput(f"metrics={short([metric.text for metric in metrics])} are all limits; give one a goal, min or max.")
     listed = [exact] if isinstance(exact, str) else list(exact) if isinstance(exact, Set) else exact
     certain = [check_choice(name, names, "metric") for name in check_sequence(listed, "exact", "is not a list of metrics")]
     for name in scale or ():
@@ -146,16 +315,25 @@ def signs_of(metrics: Iterable[Metric]) -> FloatArray:
     return np.array([metric.sign for metric in metrics])
 
 
-def goals_of(metrics: Iterable[Metric]) -> dict[str, str]:
-    """Returns name to "min" or "max", as users read metrics back."""
+def goals_of(metrics: Iterable[Metric]) -> dict[str, str | None]:
+    """Returns name to "min" or "max", as users read metrics back; None for a limit alone."""
     return {metric.name: metric.goal for metric in metrics}
+
+
+def requirements_of(metrics: Sequence[Metric]) -> Requirements:
+    """Returns which differences matter and which limits options must keep, of values that are scaled and have their signs."""
+    return Requirements(
+        np.array([metric.delta for metric in metrics]),
+        np.array([metric.bound for metric in metrics]),
+        np.array([metric.compared for metric in metrics]),
+    )
 
 
 def _records(given: Any) -> tuple[Metric, ...]:
     if isinstance(given, str):
         metrics = _from_text(given)
     elif isinstance(given, Mapping):
-        metrics = tuple(Metric(name, goal) for name, goal in given.items())
+        metrics = tuple(_from_entry(name, entry) for name, entry in given.items())
     else:
         metrics = tuple(check_sequence(given, "metrics", MUST_SAY))
     if not metrics or not all(isinstance(metric, Metric) for metric in metrics):
@@ -164,15 +342,54 @@ def _records(given: Any) -> tuple[Metric, ...]:
     return metrics
 
 
+def _from_entry(name: str, entry: Any) -> Metric:
+    """A metric from what a mapping says of it: the goal with what may follow it, a table, or a record."""
+    if isinstance(entry, Metric):
+        return replace(entry, name=name)
+    if isinstance(entry, Mapping):
+        table = {str(key): value for key, value in entry.items()}
+        for key in table:
+            check_choice(key, ("goal", "exact", "width", *DETAILS), f"key of metric {name!r}")
+        return Metric(name, **table)
+    if isinstance(entry, str):
+        goal, rest = _taken_apart(entry, name)
+        return Metric(name, goal.strip() or None, **rest)
+    return Metric(name, entry)
+
+
 def _from_text(text: str) -> tuple[Metric, ...]:
-    """``time:min,quality:max`` taken apart; a name may hold colons."""
+    """``time:min~2%,errors<=0.01`` taken apart; a name may hold colons, and then one more ends it where there is no goal."""
     metrics = []
     for part in split_at_commas([text]):
-        name, colon, goal = part.rpartition(":")
-        if not colon or not name.strip():
-            raise InvalidInput(f"{short(part)} in metrics={short(text)} is not NAME:min or NAME:max.")
-        metrics.append(Metric(name.strip(), goal))
+        head, rest = _taken_apart(part, part)
+        name, goal = (head.rpartition(":") if ":" in head else (head, "", ""))[::2]
+        if not name.strip() or not (goal.strip() or rest):
+            raise InvalidInput(
+                f"{short(part)} in metrics={short(text)} is not NAME:min or NAME:max, with a margin and a limit if it has them, "
+                "such as seconds:min~2%<=50, or a limit alone, such as errors<=0.01."
+            )
+        metrics.append(Metric(name.strip(), goal.strip() or None, **rest))
     return tuple(metrics)
+
+
+def _taken_apart(text: str, name: str) -> tuple[str, dict[str, Any]]:
+    """What stands before the margin and the limits in a short text, and these by name."""
+    keys = {"~": "margin", "<=": "at_most", ">=": "at_least"}
+    rest: dict[str, Any] = {}
+    while found := TAIL.search(text):
+        key, value = keys[found[1]], found[2]
+        if value.rpartition(":")[2].strip().lower() in GOALS and ":" in value:  # it is part of a name, before the goal
+            break
+        if key in rest:
+            raise InvalidInput(f"metric {short(name)} has {found[1]} twice; say it once.")
+        try:
+            rest[key] = value if key == "margin" and value.endswith("%") else number_of(value)
+        except ValueError:
+            raise InvalidInput(
+                f"{found[1]}{value} of metric {short(name)} is no number; write for instance seconds:min~2%<=50."
+            ) from None
+        text = text[: found.start()]
+    return text, rest
 
 
 def _completed(metric: Metric, exact: bool, width: Any) -> Metric:
@@ -187,6 +404,36 @@ def _goal(name: str, goal: Any) -> str:
     if known is None:
         raise InvalidInput(f'metric {name!r} has the goal {short(goal)}; write "min" if small is good, "max" if large is.')
     return known
+
+
+def _margin(name: str, margin: Any) -> float | str | None:
+    """A margin as a number, or as a share such as "2%"; None for none."""
+    if isinstance(margin, str):
+        found = PERCENT.fullmatch(margin.strip())
+        try:
+            number = number_of(found[1] if found else margin)
+        except ValueError:
+            number = math.nan
+        if found and 0 < number <= 1e6:
+            return f"{number_text(number)}%"
+        margin = margin if found or math.isnan(number) else number
+    number = _number(name, "margin", margin)
+    if number < 0:
+        raise InvalidInput(f"metric {name!r} has the margin {number:g}; it is the smallest difference that matters: 0 or more.")
+    return number or None
+
+
+def _number(name: str, what: str, given: Any) -> float:
+    """A finite number, or what is wrong with it."""
+    is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+    try:
+        value = float(given) if is_number else math.nan
+    except OverflowError:
+        value = math.inf
+    if not abs(value) <= LARGEST_VALUE:
+        share = ', or a share such as "2%"' if what == "margin" else ""
+        raise InvalidInput(f"metric {name!r} has {what}={short(given)}; write a finite number{share}.")
+    return value
 
 
 def _width(name: str, width: Any) -> float:

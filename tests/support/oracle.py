@@ -125,6 +125,98 @@ def gaps_with_exact(points: Points, exact: Sequence[bool]) -> list[float]:
     ]
 
 
+# Margins and limits. ``delta[d]`` is None in objectives that are not compared, ``limits[d]`` is None where there is none.
+# Differences are compared with the margin, and not sums with values: 0.3 - 0.1 is not 0.2.
+
+
+def covers(y: Vector, x: Vector, delta: Sequence[float | None]) -> bool:
+    """Returns whether y covers x: ``y^d - x^d >= -delta^d`` in every objective that is compared."""
+    return all(b - a >= -e for a, b, e in zip(x, y, delta, strict=True) if e is not None)
+
+
+def outdoes(y: Vector, x: Vector, delta: Sequence[float | None]) -> bool:
+    """Returns whether y outdoes x: ``y^d - x^d >= delta^d`` in every objective that is compared, and ``>`` in one of them."""
+    differences = [(b - a, e) for a, b, e in zip(x, y, delta, strict=True) if e is not None]
+    return all(difference >= e for difference, e in differences) and any(difference > e for difference, e in differences)
+
+
+def beats(y: Vector, x: Vector, delta: Sequence[float | None]) -> bool:
+    """Returns whether y beats x: it covers x, and ``y^d - x^d > delta^d`` in some objective that is compared."""
+    return covers(y, x, delta) and any(b - a > e for a, b, e in zip(x, y, delta, strict=True) if e is not None)
+
+
+def feasible(x: Vector, limits: Sequence[float | None]) -> bool:
+    """Returns whether x keeps all limits: ``x^d >= limit^d``."""
+    return all(a >= limit for a, limit in zip(x, limits, strict=True) if limit is not None)
+
+
+def worth_keeping(points: Points, i: int, delta: Sequence[float | None], limits: Sequence[float | None]) -> bool:
+    """Returns whether arm i is feasible, and no feasible arm outdoes it."""
+    return feasible(points[i], limits) and not any(outdoes(y, points[i], delta) for y in points if feasible(y, limits))
+
+
+def is_right(points: Points, answer: Iterable[int], delta: Sequence[float | None], limits: Sequence[float | None]) -> bool:
+    """Returns whether an answer is right within the margins.
+
+    (a) Every member is feasible and nobody feasible outdoes it; (b) every feasible arm outside is covered by a member.
+    """
+    A = list(answer)
+    F = [i for i in range(len(points)) if feasible(points[i], limits)]
+    return all(worth_keeping(points, i, delta, limits) for i in A) and all(
+        any(covers(points[j], points[i], delta) for j in A) for i in F if i not in A
+    )
+
+
+def feasible_pareto_set(points: Points, delta: Sequence[float | None], limits: Sequence[float | None]) -> list[bool]:
+    """Returns, for every arm, whether it is feasible and no feasible arm dominates it in what is compared, margins aside."""
+    seen = [[a for a, e in zip(x, delta, strict=True) if e is not None] for x in _rows(points)]
+    F = [feasible(x, limits) for x in points]
+    return [F[i] and not any(F[j] and dominated_by(seen[i], seen[j]) for j in range(len(seen))) for i in range(len(seen))]
+
+
+def gaps_within(
+    points: Points, delta: Sequence[float | None], limits: Sequence[float | None], exact: Sequence[bool]
+) -> list[float]:
+    """Returns the gaps within margins and limits: how far means can move before the feasible Pareto set S is wrong about an arm.
+
+    ``room(i) = min_d x_i^d - limit^d``, ``outdo(j,i) = min_d x_j^d - x_i^d - delta^d``, ``cover(j,i)`` with ``+ delta^d``; in
+    exact objectives what holds counts as ``inf`` and what does not as ``-inf``. For i not in S,
+    ``Delta_i = max( -room(i), max_{j in S} min(room(j), cover(j,i)) )``; for i in S, over all other arms j,
+    ``Delta_i = min( room(i), max(-room(j), -outdo(j,i)), -outdo(i,j) for j in S, (-cover(i,j))^+ + Delta_j for j not in S )``.
+    """
+    theta = _rows(points)
+    K, D = len(theta), len(theta[0])
+
+    def certain(d: int, difference: float) -> float:
+        return difference if not exact[d] else math.inf if difference >= 0 else -math.inf
+
+    def room(i: int) -> float:
+        return min((certain(d, theta[i][d] - limits[d]) for d in range(D) if limits[d] is not None), default=math.inf)
+
+    def outdo(j: int, i: int) -> float:
+        leads = [(d, theta[j][d] - theta[i][d] - delta[d]) for d in range(D) if delta[d] is not None]
+        if all(exact[d] for d, _ in leads) and not any(lead > 0 for _, lead in leads):
+            return -math.inf  # twins, beyond doubt
+        return min(certain(d, lead) for d, lead in leads)
+
+    def cover(j: int, i: int) -> float:
+        return min(certain(d, theta[j][d] - theta[i][d] + delta[d]) for d in range(D) if delta[d] is not None)
+
+    S = feasible_pareto_set(theta, delta, limits)
+    gaps = [math.inf] * K
+    for i in range(K):
+        if not S[i]:
+            gaps[i] = max(-room(i), max((min(room(j), cover(j, i)) for j in range(K) if S[j]), default=-math.inf))
+    for i in range(K):
+        if S[i]:
+            gaps[i] = room(i)
+            for j in range(K):
+                if j != i:
+                    gaps[i] = min(gaps[i], max(-room(j), -outdo(j, i)))
+                    gaps[i] = min(gaps[i], -outdo(i, j) if S[j] else _plus(-cover(i, j)) + gaps[j])
+    return gaps
+
+
 # Complexity
 
 
@@ -350,8 +442,19 @@ def ape_fb_adapt_as_published(K: int, T: int, c: float, draw: Draw) -> dict[str,
     return {"pulls": pulls, "answer": _arms(pareto_set(samples.means()))}
 
 
-def apt(K: int, T: int, draw: Draw, gamma: float = 0.2, n0: int = 3, batch: int = 1) -> dict[str, list[int]]:
+def apt(
+    K: int,
+    T: int,
+    draw: Draw,
+    gamma: float = 0.2,
+    n0: int = 3,
+    batch: int = 1,
+    delta: Sequence[float | None] | None = None,
+    limits: Sequence[float | None] | None = None,
+) -> dict[str, list[int]]:
     """Returns the ``pulls`` of apt in order and its ``answer``, the empirical Pareto set.
+
+    With margins ``delta`` and ``limits``, the gaps are those within them, and the answer is the feasible Pareto set.
 
     Every arm is pulled ``n0`` times, then ``batch`` pulls are chosen at a time (the last batch is cut to the budget). Inside a
     batch the gaps are those of its start, while ``N_i`` and ``t = sum_i N_i`` count the pulls it has already chosen.
@@ -361,7 +464,8 @@ def apt(K: int, T: int, draw: Draw, gamma: float = 0.2, n0: int = 3, batch: int 
     for arm in pulls:
         samples.pull(arm)
     while len(pulls) < T:
-        gaps = gaps_lemma1(samples.means())
+        means = samples.means()
+        gaps = gaps_lemma1(means) if delta is None else gaps_within(means, delta, limits, [False] * len(delta))
         N = list(samples.counts)
         chosen = []
         for _ in range(min(batch, T - len(pulls))):
@@ -371,7 +475,8 @@ def apt(K: int, T: int, draw: Draw, gamma: float = 0.2, n0: int = 3, batch: int 
         for arm in sorted(chosen):
             samples.pull(arm)
             pulls.append(arm)
-    return {"pulls": pulls, "answer": _arms(pareto_set(samples.means()))}
+    means = samples.means()
+    return {"pulls": pulls, "answer": _arms(pareto_set(means) if delta is None else feasible_pareto_set(means, delta, limits))}
 
 
 # Classes of the lower bounds
