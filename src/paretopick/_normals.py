@@ -134,3 +134,9 @@ def value_of(odds: Any, z: Any, share: Any, other: Any) -> Any:
     above, below = tail_factors(z)  # exp(-z^2/2) = Phi(-z) below / above, and Phi(-z) = 1 / (1 + odds)
     value = exp_of_minus(half / x) * below / (above * (1.0 + odds) * np.sqrt(x) * (1.0 + x))
     return np.where(odds < SURE, value, 0.0)
+
+
+def either_way(odds: Any) -> Any:
+    """Returns the odds of whatever is more likely: that something is so, or that it is not."""
+    odds = np.where(odds > SMALLEST, odds, SMALLEST)
+    return np.where(odds < 1.0, 1.0 / odds, odds)

@@ -160,7 +160,10 @@ def test_a_scale_is_the_same_as_values_on_that_scale(case, width):
     data = integers(7).astype(float)
     scaled = make(case, K, D, T)
     scaled.rescale(width)
-    plain = play(make(case, K, D, T), data / width)
+    plain = make(case, K, D, T)
+    if plain.knows_margins:
+        plain.require(plain.required.divided(np.array(width)))  # margins are in the units of the values
+    play(plain, data / width)
     play(scaled, data)
     assert (scaled.counts == plain.counts).all()
     assert scaled.recommend().tolist() == plain.recommend().tolist()

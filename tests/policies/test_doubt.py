@@ -3,36 +3,14 @@ import pytest
 
 import paretopick as pp
 from paretopick._doubting import missing
+from paretopick.policies import pair_tables
 from paretopick.policies import pairs as pairs_module
 from paretopick.policies.doubt import likely_optimal
 from paretopick.policies.pairs import Pairs
 from support import literal_doubt as literal
 from support import rebuilt_doubt as rebuilt
+from support.doubt_data import TIED, UNTIED, random_data
 from support.inputs import follow, tape
-
-UNTIED = ("normal", "noise of its own", "huge", "tiny", "all scales")
-TIED = ("some exact", "few pulls", "integers", "all exact", "all equal")
-
-
-def random_data(rng: np.random.Generator, kind: str, max_arms: int = 30) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Counts, means and squares, as pulls would have them."""
-    K = int(rng.integers(1, max_arms + 1 if rng.random() < 0.2 else min(max_arms, 9) + 1))
-    D = int(rng.integers(1, 7))
-    counts = rng.integers(1, 3 if kind == "few pulls" else 15 if kind == "integers" else 300, K)
-    if kind == "integers":
-        counts[:] = rng.choice([4, 8], K)
-        successes = rng.integers(0, counts[:, None] + 1, (K, D))
-        return counts, successes / counts[:, None], successes * (1 - successes / counts[:, None])
-    if kind == "all equal":
-        return np.full(K, counts[0]), np.full((K, D), 0.1), np.full((K, D), rng.choice([0.0, 1.0]) * (counts[0] - 1))
-    if kind == "all exact":
-        return counts, rng.integers(0, 4, (K, D)).astype(float), np.zeros((K, D))
-    stds = np.exp(rng.normal(size=(K, D))) if kind == "noise of its own" else np.full((K, D), 0.5)
-    if kind == "some exact":
-        stds[:, rng.random(D) < 0.5] = 0.0
-    scale = {"huge": 1e100, "tiny": 1e-100, "all scales": 10.0 ** rng.integers(-90, 90, D)}.get(kind, 1.0)
-    means = rng.normal(size=(K, D)) * rng.choice([0.1, 1.0, 5.0]) + rng.normal(size=(K, D)) * stds / np.sqrt(counts[:, None])
-    return counts, means * scale, rng.chisquare(np.maximum(counts - 1, 1e-9)[:, None], (K, D)) * (stds * scale) ** 2
 
 
 def by_the_letter(counts, means, squares, chosen=None) -> literal.Step:
@@ -189,7 +167,8 @@ def test_many_arms_that_change_at_once_and_tables_in_parts(monkeypatch):
         part[5:] = data[0][0][5:] if part.ndim == 1 else part[5:]
     anew = Pairs(*data[1]).scores().tolist()
     for at_once in (1 << 15, 50, 1):
-        monkeypatch.setattr(pairs_module, "AT_ONCE", at_once)
+        for module in (pair_tables, pairs_module):
+            monkeypatch.setattr(module, "AT_ONCE", at_once)
         pairs = Pairs(*data[0])
         pairs.scores()
         pairs.update(*few)

@@ -19,6 +19,8 @@ CASES: dict[str, tuple[str, dict]] = {
     "apt batch": ("apt", {"batch": 7, "gamma": 0.5, "initial": 2}),
     "doubt": ("doubt", {}),
     "doubt batch": ("doubt", {"batch": 7, "initial": 3}),
+    "apt within": ("apt", {"margins": 0.2}),
+    "doubt within": ("doubt", {"margins": 0.2}),
 }
 
 assert {name for name, _ in CASES.values()} == set(pp.POLICIES), "a new policy needs a case here"

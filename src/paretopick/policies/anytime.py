@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +23,8 @@ from paretopick._arrays import (
 from paretopick._words import short
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.policies.base import Policy
+from paretopick.policies.observations import longer
+from paretopick.theory.requirements import Requirements, check_requirements
 
 LARGEST_BATCH = 10**6
 """Pulls that are chosen one after the other before any of them is told."""
@@ -36,12 +40,48 @@ class Anytime(Policy):
     growable = True
     roundless = True
     stepwise = True
+    knows_margins = True
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, initial: int) -> None:
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, planned=budget)
         self.batch = batch
         self.initial = initial
         self._due += initial
+        self._required = self._declared = Requirements.none(self.n_objectives)
+        """Which differences matter, and which limits arms must keep; and what its options say about that."""
+        self._costs: FloatArray | None = None
+        """What a pull of each arm costs, on average."""
+
+    @property
+    def required(self) -> Requirements:
+        """Which differences matter, and which limits arms must keep, in the units in which values are told."""
+        return self._required
+
+    def require(self, required: Requirements) -> None:
+        """Says which differences matter and which limits arms must keep, in all decisions to come; see ``Policy.require``."""
+        if required.margins.shape != (self.n_objectives,):
+            raise InvalidInput(f"required is about {len(required.margins)} objectives; expected {self.n_objectives}.")
+        if not required.compared.any():
+            raise InvalidInput("required compares arms in no objective; expected one at least.")
+        self._required = required
+
+    def charge(self, costs: ArrayLike | None) -> None:
+        """Says what a pull of each arm costs, in all decisions to come.
+
+        ``doubt`` then pulls where it learns most for the money: the worth of a pull is divided by its cost. Other policies pay
+        no heed to it, nor do the compiled simulations, in which every pull costs the same.
+
+        Args:
+            costs: of each arm the mean cost of a pull, a positive number, in any unit; None if all cost the same. An arm that is
+                added later is taken to cost as much as the others do on average.
+        """
+        row = None if costs is None else check_numbers(costs, "costs")
+        if row is not None and (row.shape != (self.n_arms,) or not (np.isfinite(row) & (row > 0)).all()):
+            raise InvalidInput(
+                f"costs={short(costs)} must be {self.n_arms} positive numbers, the mean cost of a pull of each arm; "
+                "or None if all cost the same."
+            )
+        self._costs = row
 
     @abstractmethod
     def _choose(self, size: int, out: IntArray) -> IntArray:
@@ -181,6 +221,11 @@ class Anytime(Policy):
         self._due[-1] = self.initial
         return self.n_arms - 1
 
+    def _grow(self, more: int) -> None:
+        super()._grow(more)
+        if self._costs is not None:
+            self._costs = longer(self._costs, more, float(self._costs.mean()))
+
     def begin(self, counts: ArrayLike, sums: ArrayLike, squares: ArrayLike | None = None) -> None:
         """Starts from data that were collected before, as though they had been told as the first round.
 
@@ -199,6 +244,19 @@ class Anytime(Policy):
         self._due = np.where(self._retired, 0, np.maximum(self.initial - n, 0))
         if self.done:
             self._end_round()
+
+    def _more_state(self) -> dict[str, Any]:
+        more: dict[str, Any] = {}
+        if self._required != self._declared:
+            more["margins"], more["limits"] = list(self._required.as_margins), list(self._required.as_limits)
+        if self._costs is not None:
+            more["costs"] = self._costs.tolist()
+        return more
+
+    def _load_more(self, state: Mapping[str, Any]) -> None:
+        if "margins" in state:
+            self.require(check_requirements(state["margins"], state["limits"], self.n_objectives))
+        self.charge(state.get("costs"))
 
     def _check_data(self, n: IntArray, sums: ArrayLike, squares: ArrayLike | None) -> tuple[FloatArray, FloatArray | None]:
         """The sums of so many pulls of each arm, and their squares for policies that keep them."""
@@ -249,6 +307,9 @@ class Anytime(Policy):
         return rows
 
 
+AnyAnytime = TypeVar("AnyAnytime", bound=Anytime)
+
+
 def _taking_turns(chosen: IntArray) -> list[int]:
     """Arms in the order in which they are pulled, as often as they were chosen: those first of which the most is missing."""
     missing, arms = chosen.copy(), []
@@ -256,6 +317,13 @@ def _taking_turns(chosen: IntArray) -> list[int]:
         arms.append(int(missing.argmax()))
         missing[arms[-1]] -= 1
     return arms
+
+
+def with_requirements(policy: AnyAnytime, margins: Any, limits: Any) -> AnyAnytime:
+    """Returns a policy that was just made, having told it the margins and limits among its options."""
+    policy.require(check_requirements(margins, limits, policy.n_objectives))
+    policy._declared = policy._required
+    return policy
 
 
 def check_batches(*, n_arms: int, budget: int | None, batch: int, initial: int, minimum: int = 1) -> tuple[int, int]:

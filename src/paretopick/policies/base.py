@@ -26,6 +26,7 @@ from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
 from paretopick.policies.observations import Observations, longer
 from paretopick.policies.saved import array_like, plain
 from paretopick.theory.dominance import optimal_rows
+from paretopick.theory.requirements import Requirements
 
 STATE_FORMAT = 3
 """Version of the dictionaries of ``to_dict``; others are refused."""
@@ -96,6 +97,9 @@ class Policy(Observations, ABC):
     """Whether its next pull and its answer are functions of the data alone: whether it has ``next_arms`` and ``restate``."""
     stepwise: ClassVar[bool] = False
     """Whether it chooses pull after pull, or batch after batch, and plans no rounds ahead."""
+
+    knows_margins: ClassVar[bool] = False
+    """Whether it regards margins and limits: whether it has ``require`` of its own."""
 
     n_rounds: int | None = None
     """How many rounds are planned; None for those who plan none."""
@@ -200,15 +204,20 @@ class Policy(Observations, ABC):
         The accepted arms, and of those still active the empirical Pareto set.
         """
         active = np.flatnonzero(self._left_in == 0)
-        without = active[self._counts[active] == 0]
-        if len(active) > 1 and len(without):
+        if len(active) > 1:
+            self._check_told(active)
+        answer = self._accepted & ~self._retired
+        answer[active] = len(active) == 1 or optimal_rows(self.means[active])
+        return np.flatnonzero(answer)
+
+    def _check_told(self, arms: IntArray) -> None:
+        """Refuses an answer as long as some of the arms that it is about have no pulls."""
+        without = arms[self._counts[arms] == 0]
+        if len(without):
             raise NotReady(
                 f"arms {_some(without)} have no pulls yet, so nothing can be said about them; "
                 "recommend() answers once every arm was told at least once."
             )
-        answer = self._accepted & ~self._retired
-        answer[active] = len(active) == 1 or optimal_rows(self.means[active])
-        return np.flatnonzero(answer)
 
     def take_back(
         self, arm: int, values: ArrayLike, *, due: bool, sums: ArrayLike | None = None, squares: ArrayLike | None = None
@@ -304,6 +313,14 @@ class Policy(Observations, ABC):
         """
         self._check_amendable("rescale()")
         self._rescale(widths)
+
+    def require(self, required: Requirements) -> None:
+        """Says which differences matter and which limits arms must keep, in all decisions to come.
+
+        Args:
+            required: in the units in which values are told.
+        """
+        raise self._lacks("require()", "knows_margins")
 
     def _check_amendable(self, what: str) -> None:
         if not self.amendable:

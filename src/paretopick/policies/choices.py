@@ -92,6 +92,11 @@ class PolicyChoice:
         return all(kind.roundless for kind in self.kinds)
 
     @property
+    def knows_margins(self) -> bool:
+        """Whether it regards margins and limits."""
+        return all(kind.knows_margins for kind in self.kinds)
+
+    @property
     def stepwise(self) -> bool:
         """Whether it chooses pull after pull, or batch after batch, and plans no rounds ahead."""
         return all(kind.stepwise for kind in self.kinds)
@@ -177,7 +182,7 @@ def needed_options(name: str) -> list[str]:
 
 
 def policies_with(trait: str) -> list[str]:
-    """Returns the names of the policies that are "amendable", "extendable", "growable", "roundless" or "stepwise"."""
+    """Returns the names of the policies that are "amendable", "extendable", "growable", "roundless", and so on."""
     return [name for name in POLICIES if all(getattr(kind, trait) for kind in _kinds(name))]
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
 from paretopick._doubting import SINGLE, missing
-from paretopick.policies.anytime import Anytime, check_batches
+from paretopick.policies.anytime import Anytime, check_batches, with_requirements
+from paretopick.policies.pair_tables import PairTables
 from paretopick.policies.pairs import Pairs
+from paretopick.policies.pairs_within import PairsWithin
+from paretopick.theory.requirements import Requirements
 
 
 class Doubt(Anytime):
@@ -15,6 +20,11 @@ class Doubt(Anytime):
 
     It needs neither the budget nor the noise nor the complexity: it learns the noise of every arm from its pulls. Its answer is
     who is more likely optimal than not, going by the most likely dominator. A batch updates the counts alone.
+
+    With margins or limits it asks instead who keeps the limits, whom another one outdoes, and whom another one covers
+    (``theory.requirements``): nothing is spent on differences that do not matter, and little on arms that break a limit for sure.
+    Nobody may be left then, and the answer is empty. If pulls cost more for some arms than for others (``charge``), scores are
+    divided by these costs.
 
     An arm that was pulled 64 times or more gets several pulls in a row, its turn: 2, from 128 on 4, from 256 on 8, and so forth,
     at most a thirty-second of what it has. Nobody has to choose in between. Turns end at certain counts, so that the next arm is
@@ -25,14 +35,20 @@ class Doubt(Anytime):
 
     def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, batch: int, initial: int) -> None:
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=batch, initial=initial)
-        self._pairs: Pairs | None = None
+        self._pairs: PairTables | None = None
         self._paired: IntArray = np.empty(0, dtype=np.int64)
         """The arms that ``_pairs`` are about: those that are not retired."""
+
+    def require(self, required: Requirements) -> None:
+        """Says which differences matter and which limits arms must keep, in all decisions to come; see ``Policy.require``."""
+        super().require(required)
+        self._pairs = None
 
     def _choose(self, size: int, out: IntArray) -> IntArray:
         due = np.zeros(self.n_arms, dtype=np.int64)
         active = self._known
-        pairs: Pairs | None = None
+        costs = None if self._costs is None else self._costs[active] / self._costs[active].min()
+        pairs: PairTables | None = None
         while size > 0:
             counts = (self._counts + out + due)[active]
             arm = _in_turn(counts)
@@ -43,12 +59,12 @@ class Doubt(Anytime):
                     pairs = self._up_to_date(active)
                 if due.any() or out.any():
                     pairs.count(counts)
-                arm, n = pairs.choice(), 1
+                arm, n = pairs.choice(costs), 1
             due[active[arm]] += n
             size -= n
         return due
 
-    def _up_to_date(self, active: IntArray) -> Pairs:
+    def _up_to_date(self, active: IntArray) -> PairTables:
         """The relations between the active arms as they are now: those of before where few have changed."""
         data = (self._counts, self.means, self._squares)
         if len(active) < self.n_arms:
@@ -56,26 +72,32 @@ class Doubt(Anytime):
         if self._pairs is not None and len(active) == len(self._paired) and (active == self._paired).all():
             self._pairs.update(*data)
         else:
-            self._pairs, self._paired = Pairs(*data), active
+            self._pairs, self._paired = _pairs_of(*data, self._required), active
         return self._pairs
+
+    def _judged(self, active: IntArray) -> PairTables:
+        """The relations between the active arms, found anew."""
+        return _pairs_of(self._counts[active], self.means[active], self._squares[active], self._required)
 
     def recommend(self) -> IntArray:
         """Returns the arms that are more likely optimal than not, sorted: the empirical Pareto set, but for arms on its edge.
 
         Those below it stay in if their most likely dominator is no more likely than not; those of it are left out if another one
-        of it is above them with odds of more than 2.
+        of it is above them with odds of more than 2. With limits nobody may be left.
         """
         front = super().recommend()  # refuses where an arm has no pulls yet
         active = np.flatnonzero(~self._retired)
-        if len(active) < 2:
+        if self._required.limited:
+            self._check_told(active)
+        elif len(active) < 2:
             return front
-        return active[Pairs(self._counts[active], self.means[active], self._squares[active]).answer]
+        return active[self._judged(active).answer] if len(active) else active
 
     def _latest_doubt(self) -> FloatArray:
         doubt = np.full(self.n_arms, np.nan)
         active = np.flatnonzero(~self._retired)
         if len(active) and self._counts[active].all():
-            doubt[active] = Pairs(self._counts[active], self.means[active], self._squares[active]).doubt
+            doubt[active] = self._judged(active).doubt
         return doubt
 
 
@@ -91,24 +113,42 @@ def _in_turn(counts: IntArray) -> int | None:
     return int(open_[0]) if len(open_) == 1 else None
 
 
-def doubt(*, n_arms: int, n_objectives: int, budget: int | None = None, batch: int = 1, initial: int = 2) -> Doubt:
+def doubt(
+    *,
+    n_arms: int,
+    n_objectives: int,
+    budget: int | None = None,
+    batch: int = 1,
+    initial: int = 2,
+    margins: Any = None,
+    limits: Any = None,
+) -> Doubt:
     """Anytime: pulls where the next pull removes most doubt; stop whenever you like, or at the budget (docs/policies.md).
 
     Args:
         budget: None never ends.
         batch: pulls handed out at once.
         initial: pulls of every arm to start with; 5 if the first ones may be far off.
+        margins: for each objective the smallest difference that matters, or None if arms are not compared in it.
+        limits: for each objective the least that an arm must have, or None.
     """
     size, start = check_batches(n_arms=n_arms, budget=budget, batch=batch, initial=initial)
-    return Doubt(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)
+    made = Doubt(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)
+    return with_requirements(made, margins, limits)
 
 
-def likely_optimal(counts: IntArray, sums: FloatArray, squares: FloatArray) -> BoolArray:
+def likely_optimal(counts: IntArray, sums: FloatArray, squares: FloatArray, *, required: Requirements | None = None) -> BoolArray:
     """Returns the answer that ``doubt`` gives to data, however they came about: a mask of the arms.
 
     Args:
         counts: ``(n_arms,)`` pulls of each arm, at least one.
         sums: ``(n_arms, n_objectives)``, of the observations of each arm.
         squares: of their deviations from their means, likewise.
+        required: which differences matter, and which limits arms must keep; by default all, and none.
     """
-    return Pairs(counts, sums / counts[:, None], squares).answer
+    return _pairs_of(counts, sums / counts[:, None], squares, required or Requirements.none(sums.shape[1])).answer
+
+
+def _pairs_of(counts: IntArray, means: FloatArray, squares: FloatArray, required: Requirements) -> PairTables:
+    """The relations between arms that have these data."""
+    return Pairs(counts, means, squares) if required.is_plain else PairsWithin(counts, means, squares, required)
