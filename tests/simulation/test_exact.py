@@ -8,7 +8,11 @@ from paretopick.simulation import make_task
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.certain_gaps import find_certain_gaps, make_certain_gaps
 from paretopick.simulation.kernels.compiling import kernel
+from paretopick.simulation.kernels.gaps_within import find_gaps_within, make_gaps_within
 from paretopick.theory.gaps import optimal_and_gaps
+from paretopick.theory.gaps_within import front_and_gaps
+from paretopick.theory.requirements import check_requirements
+from support.inputs import drawn_requirements, random_points
 
 COSTS = np.array([[1.0, -3.0], [1.2, -3.0], [0.4, -1.0], [0.5, -2.0], [0.9, -2.0], [0.1, -1.0], [1.1, -4.0], [0.3, 0.0]])
 PAID = pp.Bandit(COSTS, pp.Gaussian(std=[0.5, 0.0]), name="paid", budget=60)
@@ -54,6 +58,25 @@ def test_a_run_is_ask_and_tell_with_the_widths_given_to_the_policy(spec):
         assert 0 < curve.relaxed_losses[0] < 12
     assert curve.scale == (0.5, 0.0)
     assert pp.ErrorCurve.from_dict(curve.to_dict()) == curve
+
+
+@kernel
+def gaps_within_of(n, D, exact, compared, within, sources=SOURCES):
+    find_gaps_within(n, D, exact, compared, within)
+
+
+def test_the_gaps_of_the_kernels_within_margins_and_limits_are_those_of_the_theory():
+    rng = np.random.default_rng(0)
+    for i, points in enumerate(random_points(rng, 600)):
+        n, D = points.shape
+        exact = rng.random(D) < (0.0, 0.5, 1.0)[i % 4 % 3]
+        required = check_requirements(*drawn_requirements(rng, points), D)
+        within = make_gaps_within(n, D)
+        within.points[:], within.margins[:], within.limits[:] = points.T.ravel(), required.margins, required.limits
+        gaps_within_of(n, D, exact, required.compared.copy(), within)
+        front, gaps = front_and_gaps(points, required, exact)
+        assert within.front.tolist() == front.tolist(), (points, required, exact)
+        assert within.gap.tolist() == gaps.tolist(), (points, required, exact)
 
 
 @kernel

@@ -26,6 +26,9 @@ from paretopick.simulation.kernels.stepwise import doubt
 from paretopick.simulation.known import check_known
 from paretopick.simulation.scores import unpacked
 from paretopick.simulation.tasks import Task
+from paretopick.simulation.truths import check_truths
+from paretopick.theory.requirements import check_requirements
+from support.inputs import drawn_requirements
 from support.same_draws import Draws, follow, followed
 
 NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
@@ -101,6 +104,44 @@ def test_a_kernel_does_what_the_policy_does(case, noise):
         results = compiled(bandit, spec, budget, seed=5, runs=runs)
         for run, result in enumerate(results):
             assert result == followed(bandit, spec, budget, seed=5, run=run), (bandit, spec, budget, run)
+
+
+@pytest.mark.parametrize("noise", EVERY_NOISE)
+@pytest.mark.parametrize("case", ["apt", "apt in batches"])
+def test_apt_within_margins_and_limits_does_what_the_policy_does(case, noise):
+    """With a scale and objectives without noise, from nothing and from data, and with means of their own for every run."""
+    rng = np.random.default_rng([len(case), NOISES.index(noise)])
+    for i in range(12):
+        bandit = random_bandit(rng, noise, max_arms=12)
+        K, D = bandit.means.shape
+        margins, limits = drawn_requirements(rng, bandit.means)
+        if check_requirements(margins, limits, D).is_plain:
+            limits[0] = 0.1
+        options = {"margins": margins, "limits": limits}
+        if i % 3:
+            options["scale"] = np.where(rng.random(D) < (0.0, 0.5)[i % 3 - 1], 0.0, rng.choice([0.5, 0.7, 4.0], D))
+        if i % 2:
+            counts = rng.integers(0, 4, K)
+            known = counts, bandit.means * counts[:, None]
+            options["known"] = check_known(known, bandit)
+        if i % 4 == 3 and "bernoulli" not in noise:
+            options["truths"] = check_truths(bandit.means + rng.normal(size=(9, K, D)), bandit)
+        spec = spec_of(case, bandit)
+        budget = 4 * K + int(rng.integers(0, 8 * K))
+        results = compiled(bandit, spec, budget, seed=5, runs=7, **options)
+        for run, result in enumerate(results):
+            assert result == followed(bandit, spec, budget, seed=5, run=run, **options), (bandit, options, budget, run)
+
+
+def test_apt_with_margins_of_0_pulls_as_without(monkeypatch):
+    bandit = random_bandit(np.random.default_rng(0), "std", n_arms=12)
+    plain = pp.simulate(bandit, "apt", budgets=[60, 150], runs=100, rng=1, by_arm=True, hypervolume=False)
+    none = pp.simulate(bandit, "apt", budgets=[60, 150], runs=100, rng=1, by_arm=True, hypervolume=False, margins=0)
+    far = [-1e9] * bandit.n_objectives
+    within = pp.simulate(bandit, "apt", budgets=[60, 150], runs=100, rng=1, by_arm=True, hypervolume=False, limits=far)
+    assert {curve.engine for curve in (plain, none, within)} == {"compiled"}
+    assert (none.pulls_by_arm == plain.pulls_by_arm).all()
+    assert (within.pulls_by_arm == plain.pulls_by_arm).all()  # by the kernel that knows limits
 
 
 STEPWISE = [case for case in SPECS if case.startswith("ap")]

@@ -17,14 +17,27 @@ from paretopick.simulation.tasks import make_task
 FEW, MANY = 3, 300
 """Arms: with few of them eight runs are made at once, with many one run."""
 
-RUNS = [("doubt", FEW), ("apt", MANY), ("ege-sr", FEW), ("ape-fb-adapt", MANY), ("ape-fb-adapt", FEW), ("apt", FEW)]
-"""Policies and numbers of arms that need all kernels between them, what takes longest first."""
+RUNS = [
+    ("doubt", FEW),
+    ("apt", MANY),
+    ("ege-sr", FEW),
+    ("ape-fb-adapt", MANY),
+    ("ape-fb-adapt", FEW),
+    ("apt", FEW),
+    ("apt within", FEW),
+    ("doubt within", FEW),
+    ("apt exact", FEW),
+    ("ege-sr exact", FEW),
+]
+"""Policies, within margins or with an objective without noise, and numbers of arms that need all kernels between them."""
 
 
 def compile_for(policy: str, n_arms: int) -> None:
     """Compiles what runs of a policy need, or reads it from the disk."""
     means = np.random.default_rng(0).random((n_arms, 2))
-    CompiledRunner(make_task(Bandit(means, Bernoulli()), policy, budgets=20 * n_arms))
+    name, _, kind = policy.partition(" ")
+    options = {"": {}, "within": {"margins": 0.1}, "exact": {"scale": [0.0, 1.0]}}[kind]
+    CompiledRunner(make_task(Bandit(means, Bernoulli()), name, budgets=20 * n_arms, **options))
 
 
 if __name__ == "__main__":

@@ -24,11 +24,13 @@ from paretopick.policies.ege import EGE
 from paretopick.simulation.results import Span
 from paretopick.simulation.scores import Scorer
 from paretopick.simulation.tasks import Task, has_exact
+from paretopick.theory.requirements import Requirements
 
 if TYPE_CHECKING:
     from paretopick.simulation.kernels.draws.counters import Key
     from paretopick.simulation.kernels.draws.pulls import BanditArrays
     from paretopick.simulation.kernels.ege.one_run import ScheduleArrays
+    from paretopick.simulation.kernels.gaps_within import Required as RequiredArrays
     from paretopick.simulation.kernels.stepwise.one_run import Known as KnownArrays
 
 log = logging.getLogger("paretopick")
@@ -84,7 +86,8 @@ def _largest_sum(task: Task) -> float:
 
 def grain(task: Task) -> int:
     """How many runs are made at once."""
-    if has_exact(task.scale):
+    told = task.seen_requirements is not None or {"margins", "limits"} & set(task.options)
+    if has_exact(task.scale) or (told and task.kind.knows_margins):
         return 1
     n_arms, n_objectives = task.bandit.means.shape
     if task.kind in MOST_COMPARISONS:
@@ -99,7 +102,7 @@ class CompiledRunner:
     """Runs of one policy on one bandit at several budgets, in kernels."""
 
     def __init__(self, task: Task) -> None:
-        self._scorer = Scorer(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
+        self._scorer = Scorer(task)
         self._by_arm = (len(task.budgets), task.bandit.n_arms) if task.by_arm else ()
         with say_if_compiling():
             self._sweep = KERNELS[task.kind](task)
@@ -202,10 +205,14 @@ def _ape(task: Task) -> Sweep:
 
 
 def _apt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs, apt_exact
+    from paretopick.simulation.kernels.stepwise import apt, apt_eight_runs, apt_exact, apt_within
 
     player = task.player(task.budgets[0])
     assert isinstance(player, APT)
+    if not player.required.is_plain:
+        required = required_arrays(player.required)
+        make_within = partial(apt_within.Rule, gamma=player.gamma, required=required)
+        return _anytime(task, make_within, apt_within.make_memory, apt_within.run_apt_within)
     make_rule = partial(apt.Rule, gamma=player.gamma)
     if has_exact(task.scale):
         return _anytime(task, make_rule, apt_exact.make_memory, apt_exact.run_apt_exact)
@@ -215,9 +222,14 @@ def _apt(task: Task) -> Sweep:
 
 
 def _doubt(task: Task) -> Sweep:
-    from paretopick.simulation.kernels.stepwise import doubt
+    from paretopick.simulation.kernels.stepwise import doubt, doubt_within
 
-    return _anytime(task, doubt.Rule, doubt.make_memory, doubt.run_doubt)
+    player = task.player(task.budgets[0])
+    assert isinstance(player, Doubt)
+    if player.required.is_plain:
+        return _anytime(task, doubt.Rule, doubt.make_memory, doubt.run_doubt)
+    make_memory = partial(doubt_within.make_memory, required=required_arrays(player.required))
+    return _anytime(task, doubt.Rule, make_memory, doubt_within.run_doubt_within)
 
 
 def _anytime(task: Task, make_rule: Callable[..., Any], make_memory: Callable[[BanditArrays], Any], run: Any) -> Sweep:
@@ -271,6 +283,13 @@ def known_arrays(task: Task) -> KnownArrays:
     squares = np.zeros((K, D)) if squares is None else squares
     sums = np.where(task.exact, sums / np.maximum(task.known.counts, 1)[:, None], sums)
     return Known(task.known.counts.astype(np.int64), sums.flatten(), np.where(task.exact, 0.0, squares).flatten())
+
+
+def required_arrays(required: Requirements) -> RequiredArrays:
+    """Returns margins and limits as the kernels see them, in the units in which policies are told values."""
+    from paretopick.simulation.kernels.gaps_within import Required
+
+    return Required(required.margins.copy(), required.limits.copy(), required.compared.copy())
 
 
 def _outcome(n_runs: int, n_arms: int) -> Any:

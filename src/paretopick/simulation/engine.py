@@ -31,6 +31,7 @@ from paretopick.simulation.reference import ReferenceRunner
 from paretopick.simulation.results import ErrorCurve, Span
 from paretopick.simulation.tasks import Task, check_budgets, make_task, n_tallies
 from paretopick.simulation.truths import check_truths
+from paretopick.theory.margins import Limits, Margins
 
 log = logging.getLogger("paretopick")
 
@@ -62,6 +63,9 @@ class _Options(TypedDict, total=False):
     known: Sequence[ArrayLike | None] | None
     hypervolume: bool
     by_arm: bool
+    margins: Margins
+    limits: Limits
+    ladder: Sequence[Margins]
     engine: Engine
     progress: Progress | None
 
@@ -95,6 +99,9 @@ def simulate(
     known: Sequence[ArrayLike | None] | None = None,
     hypervolume: bool = True,
     by_arm: bool = False,
+    margins: Margins = None,
+    limits: Limits = None,
+    ladder: Sequence[Margins] = (),
     engine: Engine = "auto",
     progress: Progress | None = None,
 ) -> ErrorCurve | list[ErrorCurve]:
@@ -133,6 +140,16 @@ def simulate(
         hypervolume: whether to compute the hypervolume fraction, which takes long for large fronts in many objectives.
         by_arm: whether to count the pulls of every arm, and how often it was wrongly in the answer or out of it
             (``pulls_by_arm`` and ``wrong_by_arm`` of the curve); compiled for policies that need no rounds.
+        margins: the smallest difference that matters in each objective, in the units of the bandit: one number, or one per
+            objective, 0 or more, and None for an objective in which arms are not compared. If margins or limits are given,
+            answers that are not right within them (``right_within_margins``) are counted beside the errors, as ``errors_within``,
+            and policies that regard margins (``knows_margins``) are told both. Without, ``errors_within`` are the ``errors``.
+        limits: the least that an arm must have, one per objective, and None where there is no limit; larger is better, so negate
+            what must be at most so much. ``errors`` are then about the Pareto set of the arms that keep all limits, in the
+            objectives in which arms are compared, and the hypervolume fraction is undefined. Policies that know no limits are
+            run as they are, and judged by the same measure.
+        ladder: other margins, each as ``margins``, under which the same answers are counted (``errors_on_ladder`` of the curve);
+            policies are not told them. For whoever wants to know which margins a budget resolves.
         engine: "compiled", or "reference", which goes through ask and tell pull by pull and draws other random numbers; "auto" is
             compiled where policy and noise have a kernel, which all but ``Resampled`` have.
         progress: called with (runs done, runs in all) as they are finished.
@@ -152,7 +169,19 @@ def simulate(
     drawn = check_truths(truths, bandit)
     data = check_known(known, bandit)
     tasks = [
-        make_task(bandit, spec, budgets=T, scale=scale, hypervolume=hypervolume, truths=drawn, known=data, by_arm=by_arm)
+        make_task(
+            bandit,
+            spec,
+            budgets=T,
+            scale=scale,
+            hypervolume=hypervolume,
+            truths=drawn,
+            known=data,
+            by_arm=by_arm,
+            margins=margins,
+            limits=limits,
+            ladder=ladder,
+        )
         for spec in specs
     ]
     goal = _Goal(runs, max_runs)

@@ -57,7 +57,7 @@ class ReferenceRunner:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._scorer = Scorer(task.bandit, task.options.get("max_arms"), task.hypervolume, task.truths)
+        self._scorer = Scorer(task)
 
     def span(self, span: Span) -> IntArray:
         """Returns the totals of a span of runs, ``(n_budgets, len(TALLIES))`` or more: a function of the span alone.

@@ -32,7 +32,7 @@ UNDEFINED = -1
 """Counted for the hypervolume fraction of every run where it does not exist."""
 
 
-IDENTITY = ("instance", "digest", "policy", "options", "scale", "engine", "budgets")
+IDENTITY = ("instance", "digest", "policy", "options", "scale", "margins", "limits", "ladder", "engine", "budgets")
 """What curves that add up have in common."""
 
 
@@ -49,8 +49,8 @@ class Span:
 class ErrorCurve:
     """The runs of one policy on one instance at several budgets; curves of different runs add up with ``+``.
 
-    ``errors``, ``relaxed_losses``, ``wrongly_accepted`` and ``wrongly_rejected`` are integer totals over all runs; ``rate``,
-    ``pulls``, ``rounds`` and ``hypervolume`` are means over runs. All have one entry per budget.
+    ``errors``, ``errors_within``, ``relaxed_losses``, ``wrongly_accepted`` and ``wrongly_rejected`` are integer totals over all
+    runs; ``rate``, ``rate_within``, ``pulls``, ``rounds`` and ``hypervolume`` are means over runs. All have one entry per budget.
     """
 
     instance: str
@@ -65,9 +65,17 @@ class ErrorCurve:
     """"compiled" or "reference", which number their random numbers differently."""
     budgets: tuple[int, ...]
     tallies: IntArray
-    """``(n_budgets, len(TALLIES))`` totals; behind them, if counted by arm, the pulls of every arm and how often it was wrong."""
+    """``(n_budgets, len(TALLIES))`` totals; behind them the errors within the margins, if there are margins or limits; then those
+    on the ladder, if there is one; and then, if counted by arm, the pulls of every arm and how often it was wrong."""
     spans: tuple[Span, ...]
     """Which runs these are."""
+    margins: tuple[float | None, ...] | None = None
+    """The smallest difference that matters in each objective, None where arms are not compared; None as a whole, as the limits,
+    if neither margins nor limits were given."""
+    limits: tuple[float | None, ...] | None = None
+    """The least that arms must have in each objective, None where there is no limit."""
+    ladder: tuple[tuple[float | None, ...], ...] = ()
+    """Other margins under which the same answers were counted."""
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{budget}: {errors}" for budget, errors in zip(self.budgets, self.errors, strict=True))
@@ -92,8 +100,21 @@ class ErrorCurve:
 
     @property
     def errors(self) -> IntArray:
-        """How many runs answered something else than the Pareto set."""
+        """How many runs answered something else than the Pareto set; with limits, that of the arms that keep them."""
         return self._total("errors")
+
+    @property
+    def errors_within(self) -> IntArray:
+        """How many runs had an answer that is not right within the margins (``right_within_margins``).
+
+        That is counted if ``simulate`` was given margins or limits; otherwise these are the ``errors``, twins and all.
+        """
+        return self.errors if self.margins is None else self.tallies[:, len(TALLIES)]
+
+    @property
+    def errors_on_ladder(self) -> IntArray:
+        """How many runs had an answer that is not right within each of the margins on the ladder, ``(n_budgets, n_rungs)``."""
+        return self.tallies[:, self._n_totals - len(self.ladder) : self._n_totals]
 
     @property
     def relaxed_losses(self) -> IntArray:
@@ -109,6 +130,11 @@ class ErrorCurve:
     def wrongly_rejected(self) -> IntArray:
         """How many optimal arms were missing from the answers of all runs together."""
         return self._total("wrongly_rejected")
+
+    @property
+    def rate_within(self) -> FloatArray:
+        """The rate of errors within the margins."""
+        return self.errors_within / self.runs
 
     @property
     def rate(self) -> FloatArray:
@@ -132,7 +158,11 @@ class ErrorCurve:
 
     @property
     def wrong_by_arm(self) -> IntArray:
-        """How many runs had each arm wrongly in the answer or out of it, ``(n_budgets, n_arms)``; likewise."""
+        """How many runs had each arm wrongly in the answer or out of it, ``(n_budgets, n_arms)``; likewise.
+
+        If there are margins or limits, only where it matters: in the answer though it breaks a limit or is outdone by an arm that
+        keeps them, or outside though it keeps the limits and no member of the answer covers it.
+        """
         return self._of_arms(1)
 
     @property
@@ -159,18 +189,19 @@ class ErrorCurve:
         level: float = 0.95,
         *,
         method: Literal["wilson", "clopper-pearson"] = "wilson",
-        of: Literal["errors", "relaxed_losses"] = "errors",
+        of: Literal["errors", "errors_within", "relaxed_losses"] = "errors",
     ) -> FloatArray:
         """Returns the confidence interval of the rate at each budget, ``(n_budgets, 2)``.
 
         Args:
             level: of confidence, between 0 and 1.
             method: ``"wilson"`` is close to the level on average, ``"clopper-pearson"`` never below it.
-            of: the errors, or the PSI-k losses.
+            of: the errors, those within the margins, or the PSI-k losses.
         """
         level = check_real(level, "level", above=0.0, below=1.0)
         check_choice(method, ("wilson", "clopper-pearson"), "method")
-        counts = self._total(check_choice(of, ("errors", "relaxed_losses"), "count with an interval"))
+        counted = check_choice(of, ("errors", "errors_within", "relaxed_losses"), "count with an interval")
+        counts = self.errors_within if counted == "errors_within" else self._total(counted)
         return np.array([_limits(int(n), self.runs, level, "wilson" if method == "wilson" else "exact") for n in counts])
 
     def precision(self, level: float = 0.95) -> FloatArray:
@@ -207,13 +238,16 @@ class ErrorCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as plain JSON values, with 95% Wilson intervals; ``from_dict`` reads it back."""
-        interval = self.interval()
+        interval, within = self.interval(), self.interval(of="errors_within")
         return {
             "instance": self.instance,
             "digest": self.digest,
             "policy": self.policy,
             "options": dict(self.options),
             "scale": None if self.scale is None else list(self.scale),
+            "margins": None if self.margins is None else list(self.margins),
+            "limits": None if self.limits is None else list(self.limits),
+            "ladder": [list(rung) for rung in self.ladder],
             "engine": self.engine,
             "runs": self.runs,
             "spans": [{"seed": list(span.seed), "first": span.first, "last": span.last} for span in self.spans],
@@ -225,6 +259,10 @@ class ErrorCurve:
                     "low": float(interval[i, 0]),
                     "high": float(interval[i, 1]),
                     "upper_limit": None if self.errors[i] else float(interval[i, 1]),
+                    "errors_within": int(self.errors_within[i]),
+                    "rate_within": float(self.rate_within[i]),
+                    "low_within": float(within[i, 0]),
+                    "high_within": float(within[i, 1]),
                     "pulls": float(self.pulls[i]),
                     "rounds": float(self.rounds[i]),
                     "hypervolume": None if np.isnan(self.hypervolume[i]) else float(self.hypervolume[i]),
@@ -236,8 +274,11 @@ class ErrorCurve:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], /) -> ErrorCurve:
-        """Returns the curve that ``to_dict`` wrote."""
+        """Returns the curve that ``to_dict`` wrote, also that of the release before, which knew no margins."""
         try:
+            required = {
+                name: tuple(record[name]) for name in ("margins", "limits") if name in record and record[name] is not None
+            }
             curve = cls(
                 instance=record["instance"],
                 digest=record["digest"],
@@ -248,12 +289,15 @@ class ErrorCurve:
                 budgets=tuple(row["budget"] for row in record["budgets"]),
                 tallies=np.array([row["tallies"] for row in record["budgets"]], dtype=np.int64),
                 spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
+                **required,
+                ladder=tuple(map(tuple, record["ladder"])) if "ladder" in record else (),
             )
             if (
                 not curve.budgets
                 or curve.tallies.ndim != 2
-                or curve.tallies.shape[1] < len(TALLIES)
-                or (curve.tallies.shape[1] - len(TALLIES)) % 2
+                or curve.tallies.shape[1] < curve._n_totals
+                or (curve.tallies.shape[1] - curve._n_totals) % 2
+                or (curve.margins is None) != (curve.limits is None)
                 or not 0 < curve.runs == record["runs"]
             ):
                 raise ValueError("its counts do not fit its budgets and runs")
@@ -264,9 +308,10 @@ class ErrorCurve:
     def rows(self) -> list[dict[str, Any]]:
         """Returns one flat row per budget: what a CSV file or a data frame holds; ``spans`` is seed:first-last of the runs."""
         record = self.to_dict()
-        head = {name: record[name] for name in ("instance", "policy", "options", "scale", "engine", "runs")}
+        head = {name: record[name] for name in ("instance", "policy", "options", "scale", "margins", "limits", "engine", "runs")}
         head["spans"] = " ".join(f"{'/'.join(map(str, span.seed))}:{span.first}-{span.last}" for span in self.spans)
-        head["scale"] = " ".join(map(str, self.scale or ()))
+        for name in ("scale", "margins", "limits"):
+            head[name] = " ".join("none" if number is None else str(number) for number in getattr(self, name) or ())
         head["options"] = " ".join(f"{key}={value}" for key, value in self.options.items())
         return [{**head, **{key: cell for key, cell in row.items() if key != "tallies"}} for row in record["budgets"]]
 
@@ -280,10 +325,15 @@ class ErrorCurve:
 
     def _of_arms(self, place: int) -> IntArray:
         """``(n_budgets, n_arms)``: the pulls of each arm, or how often it was wrong."""
-        columns = self.tallies[:, len(TALLIES) :]
+        columns = self.tallies[:, self._n_totals :]
         if not columns.size:
             raise InvalidInput("this curve was not counted by arm; simulate it with by_arm=True.")
         return np.asarray(columns.reshape(len(columns), 2, -1)[:, place])
+
+    @property
+    def _n_totals(self) -> int:
+        """How many totals there are before those of each arm."""
+        return len(TALLIES) + (self.margins is not None) + len(self.ladder)
 
     def _total(self, name: str) -> IntArray:
         return self.tallies[:, TALLIES.index(name)]

@@ -7,30 +7,37 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from paretopick._arrays import BoolArray, IntArray
+from paretopick._arrays import BoolArray, FloatArray, IntArray
 from paretopick.bandits import Bandit
 from paretopick.simulation.results import BILLION, TALLIES, UNDEFINED
-from paretopick.simulation.truths import Truths
+from paretopick.simulation.tasks import Task
 from paretopick.theory import losses
+from paretopick.theory.requirements import covered_by, feasible, is_right, optimal_and_feasible, worth_keeping
 
 MOST_REMEMBERED = 1 << 17
 """Hypervolumes of different answers to the same bandit that are remembered at a time."""
 
 
 class Scorer:
-    """Counts how answers compare with the Pareto set of one bandit, or with that of each run."""
+    """Counts how answers compare with the Pareto set of one bandit, or with that of each run; with limits, of who keeps them."""
 
-    def __init__(self, bandit: Bandit, max_arms: int | None, hypervolume: bool, truths: Truths | None) -> None:
-        self._bandit = bandit
-        self._each = truths is not None
-        self._optimal = bandit.optimal[None] if truths is None else truths.optimal
+    def __init__(self, task: Task) -> None:
+        self._bandit = bandit = task.bandit
+        self._required = required = task.requirements
+        self._ladder = task.ladder
+        self._each = task.truths is not None
+        self._means = bandit.means[None] if task.truths is None else task.truths.means
+        if task.truths is not None:
+            self._optimal = task.truths.optimal(required)
+        else:
+            self._optimal = bandit.optimal[None] if required is None else optimal_and_feasible(self._means, required)
         self._right = packed(self._optimal)
         # An answer of more arms than there are is none, so without max_arms this asks for the whole Pareto set.
-        self._max_arms = bandit.n_arms + 1 if max_arms is None else max_arms
-        self._hypervolume = hypervolume
+        self._max_arms = task.options.get("max_arms", bandit.n_arms + 1)
+        self._hypervolume = task.hypervolume
 
     def tally(self, answers: NDArray[np.uint64], pulls: IntArray, rounds: IntArray, *, first: int) -> IntArray:
-        """Returns the totals of ``TALLIES`` over runs.
+        """Returns the totals of ``TALLIES`` over runs, and behind them the errors within the margins and on the ladder.
 
         Args:
             answers: ``(n_runs, n_words)``: arm a is in the answer if bit a % 64 of word a // 64 is set.
@@ -42,9 +49,10 @@ class Scorer:
         erred = (answers != self._right[runs]).any(axis=1)
         wrong = answers[erred]
         if self._each:
-            truth, different, counts = self._optimal[runs][erred], wrong, np.ones(len(wrong), dtype=np.int64)
+            truth, means = self._optimal[runs][erred], self._means[runs][erred]
+            different, counts = wrong, np.ones(len(wrong), dtype=np.int64)
         else:
-            truth, (different, counts) = self._optimal, _different(wrong)
+            truth, means, (different, counts) = self._optimal, self._means, _different(wrong)
         masks = unpacked(different, self._bandit.n_arms)
         relaxed = np.where(masks.sum(axis=1) == self._max_arms, (masks & ~truth).any(axis=1), True)
         totals = {
@@ -56,12 +64,38 @@ class Scorer:
             "rounds": rounds.sum(),
             **self._volume_totals(masks, counts, len(answers) - len(wrong)),
         }
-        return np.array([totals[name] for name in TALLIES], dtype=np.int64)
+        within = self._errors_within(means, masks, truth, counts)
+        return np.array([*(totals[name] for name in TALLIES), *within], dtype=np.int64)
+
+    def _errors_within(self, means: FloatArray, masks: BoolArray, truth: BoolArray, counts: IntArray) -> list[int]:
+        """How many of the answers that are not exactly right are not right within the margins either, nor on the ladder."""
+        errors: list[int] = []
+        if self._required is not None:
+            errors.append(int(counts @ ~is_right(means, masks, self._required, front=truth)))
+        before: FloatArray = np.full(means.shape[-1], np.inf)
+        for rung in self._ladder:
+            if (rung.margins < before).any():  # not above the rung before, so that what was right there may be wrong here
+                left = np.arange(len(masks))
+            own = left if self._each else slice(None)
+            left = left[~is_right(means[own], masks[left], rung, front=truth[own])] if len(left) else left
+            errors.append(int(counts[left].sum()))
+            before = rung.margins
+        return errors
 
     def wrong_by_arm(self, answers: NDArray[np.uint64], *, first: int) -> IntArray:
-        """Returns in how many of the runs each arm was in the answer and not optimal, or optimal and not in the answer."""
+        """Returns in how many of the runs each arm was in the answer and not optimal, or optimal and not in the answer.
+
+        Within margins and limits: in the answer and not worth keeping, or feasible, outside, and covered by no member.
+        """
         runs = slice(first, first + len(answers)) if self._each else slice(None)
-        return np.asarray((unpacked(answers, self._bandit.n_arms) != self._optimal[runs]).sum(axis=0))
+        if self._required is None:
+            return np.asarray((unpacked(answers, self._bandit.n_arms) != self._optimal[runs]).sum(axis=0))
+        means, counts = self._means[runs], np.ones(len(answers), dtype=np.int64)
+        if not self._each:
+            answers, counts = _different(answers)
+        masks = unpacked(answers, self._bandit.n_arms)
+        outside = feasible(means, self._required) & ~covered_by(means, masks, self._required)
+        return np.asarray(counts @ np.where(masks, ~worth_keeping(means, self._required), outside))
 
     def _volume_totals(self, masks: BoolArray, counts: IntArray, n_right: int) -> dict[str, int]:
         """The sums of the hypervolume fractions, and of their squares, in billionths."""

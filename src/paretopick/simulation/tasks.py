@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,6 +32,8 @@ from paretopick.simulation.known import Known
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 from paretopick.simulation.truths import Truths
 from paretopick.theory.complexity import complexity
+from paretopick.theory.margins import Limits, Margins
+from paretopick.theory.requirements import Requirements, check_requirements
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +48,23 @@ class Task:
     truths: Truths | None
     known: Known | None = None
     by_arm: bool = False
+    requirements: Requirements | None = None
+    """Which differences matter and which limits arms must keep, in the units of the bandit; None if nobody said."""
+    ladder: tuple[Requirements, ...] = ()
+    """Other margins under which answers are counted."""
 
     @property
     def divisors(self) -> FloatArray | None:
         """What values are divided by before the policy is told them; where objectives are without noise it divides itself."""
         return None if has_exact(self.scale) else self.scale
+
+    @property
+    def seen_requirements(self) -> Requirements | None:
+        """The requirements in the units in which the policy is told values; None if every difference matters, without limits."""
+        required = self.requirements
+        if required is None or required.is_plain:
+            return None
+        return required if self.divisors is None else required.divided(self.divisors)
 
     @property
     def exact(self) -> BoolArray:
@@ -71,7 +85,9 @@ class Task:
     def identity(self) -> str:
         """A text that is equal for tasks that are equal."""
         scale = None if self.scale is None else self.scale.tolist()
+        required = None if self.requirements is None else self.requirements.key
         parts = [self.bandit.name, self.digest, self.policy, self.options, self.budgets, scale, self.hypervolume, self.by_arm]
+        parts += [required, [rung.key for rung in self.ladder]]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @cached_property
@@ -90,8 +106,13 @@ class Task:
         return type(self.player(self.budgets[0]))
 
     def player(self, budget: int) -> Policy:
-        """Returns a policy that has pulled nothing, and starts from what is known."""
+        """Returns a policy that has pulled nothing, and starts from what is known.
+
+        It is told what is required, if it regards that, and unless its options say something else.
+        """
         player = self.choice.new(n_arms=self.bandit.n_arms, n_objectives=self.bandit.n_objectives, budget=budget)
+        if self.seen_requirements is not None and player.knows_margins and not {"margins", "limits"} & set(self.options):
+            player.require(self.seen_requirements)
         if self.known is not None:
             self.known.begin(player, self.scale)
         return player
@@ -112,6 +133,9 @@ class Task:
             budgets=self.budgets,
             tallies=tallies,
             spans=spans,
+            margins=None if self.requirements is None else self.requirements.as_margins,
+            limits=None if self.requirements is None else self.requirements.as_limits,
+            ladder=tuple(rung.as_margins for rung in self.ladder),
         )
 
 
@@ -126,22 +150,44 @@ def make_task(
     truths: Truths | None = None,
     known: Known | None = None,
     by_arm: bool = False,
+    margins: Margins = None,
+    limits: Limits = None,
+    ladder: Sequence[Margins] = (),
 ) -> Task:
     """Returns what is to be simulated; refuses a policy, an option or a budget that does not work."""
     T = check_budgets(budgets, bandit)
     widths = check_scale(scale, bandit.n_objectives)
     choice = informed(check_policy(policy), bandit, scale=None if has_exact(widths) else widths)
-    volume = check_flag(hypervolume, "hypervolume") and truths is None
+    given = margins is not None or limits is not None
+    required = check_requirements(margins, limits, bandit.n_objectives) if given else None
+    rungs = check_ladder(ladder, required or Requirements.none(bandit.n_objectives))
+    # Arms that break a limit may lie above the Pareto set of the others, of whose volume answers would be more than all.
+    whole = required is None or not (required.limited or not required.compared.all())
+    volume = check_flag(hypervolume, "hypervolume") and truths is None and whole
     if known is not None and not choice.growable:
         able = ", ".join(policies_with("growable"))
         raise InvalidInput(f"{choice.name} plans its rounds ahead and cannot start from known=; these can: {able}.")
-    task = Task(bandit, choice, T, widths, volume, truths, known, check_flag(by_arm, "by_arm"))
+    task = Task(bandit, choice, T, widths, volume, truths, known, check_flag(by_arm, "by_arm"), required, rungs)
     for budget in task.budgets:
         try:
             check_exact(task.player(budget), widths)
         except BudgetTooSmall as refusal:
             raise BudgetTooSmall(f"{choice.name} on {bandit.name}: {refusal}", refusal.smallest) from None
     return task
+
+
+def check_ladder(ladder: Sequence[Margins], required: Requirements) -> tuple[Requirements, ...]:
+    """Returns what is required with each of the margins on a ladder; refuses those that compare arms in other objectives."""
+    rungs = []
+    for given in check_sequence(ladder, "ladder", "is not a list of margins, such as [0.1, 0.2]"):
+        rung = check_requirements(given, required.as_limits, len(required.margins))
+        if (rung.compared != required.compared).any():
+            raise InvalidInput(
+                f"ladder has the margins {list(rung.as_margins)}, and arms are compared in other objectives under "
+                f"margins={list(required.as_margins)}; write None in both, or in neither."
+            )
+        rungs.append(rung)
+    return tuple(rungs)
 
 
 def informed(choice: PolicyChoice, bandit: Bandit, *, scale: FloatArray | None = None) -> PolicyChoice:
@@ -172,8 +218,8 @@ def check_scale(scale: ArrayLike | None, n_objectives: int) -> FloatArray | None
 
 
 def n_tallies(task: Task) -> int:
-    """Returns how many totals there are for each budget: ``TALLIES``, and of every arm its pulls and how often it was wrong."""
-    return len(TALLIES) + (2 * task.bandit.n_arms if task.by_arm else 0)
+    """Returns how many totals there are for each budget: those of ``ErrorCurve.tallies``."""
+    return len(TALLIES) + (task.requirements is not None) + len(task.ladder) + (2 * task.bandit.n_arms if task.by_arm else 0)
 
 
 def has_exact(scale: FloatArray | None) -> bool:

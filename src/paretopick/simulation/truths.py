@@ -13,6 +13,7 @@ from paretopick._arrays import BoolArray, FloatArray, check_numbers, frozen
 from paretopick.bandits import Bandit, Resampled
 from paretopick.errors import InvalidInput
 from paretopick.theory.dominance import optimal_rows
+from paretopick.theory.requirements import Requirements, optimal_and_feasible
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,9 @@ class Truths:
     def __len__(self) -> int:
         return len(self.means)
 
-    @property
-    def optimal(self) -> BoolArray:
-        """The masks of the Pareto sets, ``(n_truths, n_arms)``."""
-        return _optimal(self)
+    def optimal(self, required: Requirements | None = None) -> BoolArray:
+        """Returns the masks of the Pareto sets, ``(n_truths, n_arms)``; with limits, of the arms that keep them."""
+        return _optimal(self, required)
 
     def check_enough(self, runs: int | str, start: int) -> None:
         """Refuses runs that have no truth."""
@@ -47,8 +47,10 @@ class Truths:
 
 
 @lru_cache(maxsize=2)
-def _optimal(truths: Truths) -> BoolArray:
+def _optimal(truths: Truths, required: Requirements | None) -> BoolArray:
     """Remembered, since one array serves many simulations of a plan."""
+    if required is not None:
+        return frozen(optimal_and_feasible(truths.means, required))
     return frozen(np.array([optimal_rows(means) for means in truths.means]))
 
 

@@ -7,6 +7,7 @@
                      ``array_functions``, functions of NumPy for them
 ``fronts``           Pareto set and gaps of one run, eight arms in a vector
 ``certain_gaps``     the same with objectives that are without noise
+``gaps_within``      the same within margins and limits
 ``planar``           the Pareto set of points in the plane, for long fronts
 ``outcomes``         what is written down about each run
 ``draws``            ``counters``: random words; ``normals``; ``binomials``: sums of Bernoulli

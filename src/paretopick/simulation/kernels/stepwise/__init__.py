@@ -14,8 +14,12 @@
 ``pair_values``        which arms are thought to be dominated, and what it is worth to look at their pairs
 ``moving_pairs``       all of these, kept while one arm after the other changes
 ``pair_choices``       the arm to pull next, and the answer
+``pairs_within``       what doubt goes by where there are margins or limits, with ``pair_memory_within`` and
+                       ``pair_choices_within``
 ``ape``, ``apt``,
 ``doubt``              the kernels, one run after the other; each with the record ``Rule`` that it is asked for with
+``apt_within``,
+``doubt_within``       the same with margins or limits
 ``ape_eight_runs``,
 ``apt_eight_runs``     the kernels for eight runs at once
 =====================  ===================================================================================================

@@ -43,29 +43,29 @@ def run_apt_exact(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
         used, frozen = 0, 0
         for i in range(K):
             for _ in range(arms.counts[i], rule.initial):
-                _pull(own, key, i, arms)
+                pull_exact(own, key, i, arms)
             used += arms.counts[i]
         for b in range(rule.budgets.size):
             while used < rule.budgets[b]:
                 if frozen == 0:
                     for i in range(K):
                         for d in range(D):
-                            certain.points[d * K + i] = _mean(D, i, d, arms) / own.widths[d]
+                            certain.points[d * K + i] = mean_now(D, i, d, arms) / own.widths[d]
                     find_certain_gaps(K, D, own.exact, certain)
                     frozen = rule.batch
                 frozen -= 1
-                _pull(own, key, _next_arm(used, rule.gamma, K, arms, certain), arms)
+                pull_exact(own, key, next_arm(used, rule.gamma, K, arms, certain.gap), arms)
                 used += 1
             add_pulls(arms, spent[b])
             for i in range(K):
                 for d in range(D):
-                    arms.means[d * arms.stride + i] = _mean(D, i, d, arms)
+                    arms.means[d * arms.stride + i] = mean_now(D, i, d, arms)
             answer_now(K, D, arms, memory.front, answers[row, b])
 
 
 @inlined
-def _pull(bandit, key, arm, arms):
-    """Pulls an arm."""
+def pull_exact(bandit, key, arm, arms):
+    """Pulls an arm; in objectives without noise its mean is known then."""
     D = bandit.n_objectives
     place = arms.counts[arm] % WIDTH
     if place == 0:
@@ -80,13 +80,14 @@ def _pull(bandit, key, arm, arms):
 
 
 @inlined
-def _mean(D, arm, d, arms):
+def mean_now(D, arm, d, arms):
+    """The mean of an arm in an objective."""
     total = arms.sums[arm * D + d]
     return total if arms.exact[d] else total / arms.counts[arm]
 
 
 @inlined
-def _next_arm(used, gamma, K, arms, certain):
+def next_arm(used, gamma, K, arms, gap):
     """The least pulled arm where it was neglected, else the one with the smallest ``sqrt(N_i) gap_i``."""
     fewest = 0
     for i in range(1, K):
@@ -94,9 +95,9 @@ def _next_arm(used, gamma, K, arms, certain):
             fewest = i
     if arms.counts[fewest] < gamma * used / K:
         return fewest
-    chosen, lowest = 0, math.sqrt(arms.counts[0]) * certain.gap[0]
+    chosen, lowest = 0, math.sqrt(arms.counts[0]) * gap[0]
     for i in range(1, K):
-        score = math.sqrt(arms.counts[i]) * certain.gap[i]  # sqrt(N_i) gap_i
+        score = math.sqrt(arms.counts[i]) * gap[i]  # sqrt(N_i) gap_i
         if score < lowest or (score == lowest and arms.counts[i] < arms.counts[chosen]):
             chosen, lowest = i, score
     return chosen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from paretopick.simulation.kernels.draws.pulls import BanditArrays, draw_ahead, 
 from paretopick.simulation.kernels.stepwise.moving_pairs import begin_pairs, change_arm
 from paretopick.simulation.kernels.stepwise.one_run import Arms, Known, add_pulls, make_arms, recall
 from paretopick.simulation.kernels.stepwise.pair_choices import answer_of, next_arm
-from paretopick.simulation.kernels.stepwise.pair_memory import Pairs, make_pairs
+from paretopick.simulation.kernels.stepwise.pair_memory import make_pairs
 from paretopick.simulation.kernels.vector_memory import float_memory
 from paretopick.simulation.kernels.vectors import WIDTH
 
@@ -34,15 +34,16 @@ class Rule(NamedTuple):
 class Memory(NamedTuple):
     """What the runs work in.
 
-    ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, and
-    ``judged`` what it would answer now. ``moved`` are the arms that were pulled since ``pairs`` were told anything, and
-    ``waiting`` says whether an arm is one of them. ``lacking`` are the pulls that each arm lacks until its turn ends.
+    ``squares`` are sums of squared deviations, in the order of ``arms.sums``. ``pairs`` are what the policy goes by, ``Pairs``
+    or ``PairsWithin``, and ``judged`` what it would answer now. ``moved`` are the arms that were pulled since ``pairs`` were
+    told anything, and ``waiting`` says whether an arm is one of them. ``lacking`` are the pulls that each arm lacks until its
+    turn ends.
     """
 
     arms: Arms
     squares: NDArray[np.float64]
-    pairs: Pairs
-    judged: Pairs
+    pairs: Any
+    judged: Any
     moved: NDArray[np.int64]
     waiting: NDArray[np.bool_]
     lacking: NDArray[np.int64]
@@ -51,14 +52,25 @@ class Memory(NamedTuple):
 def make_memory(bandit: BanditArrays) -> Memory:
     """Memory for one run."""
     K, D = bandit.n_arms, bandit.n_objectives
-    arms = make_arms(bandit, np.inf)
-    pairs, judged = make_pairs(K, D), make_pairs(K, D)
-    return Memory(arms, float_memory(K * D), pairs, judged, np.zeros(K, np.int64), np.zeros(K, np.bool_), np.zeros(K, np.int64))
+    return memory_with(bandit, make_pairs(K, D), make_pairs(K, D))
+
+
+def memory_with(bandit: BanditArrays, pairs: Any, judged: Any) -> Memory:
+    """The same with pairs of any kind, and once more of that kind."""
+    K, squares = bandit.n_arms, float_memory(bandit.n_arms * bandit.n_objectives)
+    moved, waiting, lacking = np.zeros(K, np.int64), np.zeros(K, np.bool_), np.zeros(K, np.int64)
+    return Memory(make_arms(bandit, np.inf), squares, pairs, judged, moved, waiting, lacking)
 
 
 @kernel
 def run_doubt(bandit, rule, runs, memory, answers, spent, sources=SOURCES):
     """Makes runs; ``answers[r, b]`` is what run r says after ``rule.budgets[b]`` pulls, ``spent[b]`` gets the pulls of all."""
+    make_runs(bandit, rule, runs, memory, answers, spent, begin_pairs, change_arm, next_arm, answer_of)
+
+
+@inlined
+def make_runs(bandit, rule, runs, memory, answers, spent, begin_pairs, change_arm, next_arm, answer_of):
+    """Makes runs by functions that keep the pairs, choose and answer; the other arguments are those of ``run_doubt``."""
     arms, pairs, moved, waiting, lacking = memory.arms, memory.pairs, memory.moved, memory.waiting, memory.lacking
     K, D = bandit.n_arms, bandit.n_objectives
     for run in range(runs.first, runs.last):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
-
 from numba import uint64
 
-from paretopick._doubting import MOST, OVERTAKEN
+from paretopick import _doubting
+from paretopick._doubting import OVERTAKEN
 from paretopick._normals import SMALLEST
 from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.outcomes import include
 from paretopick.simulation.kernels.stepwise.pair_memory import FRONT
 from paretopick.simulation.kernels.vector_memory import load, store
 from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, larger, largest, lowest_bit, spread, total
+
+balance = inlined(_doubting.balance)
+front_factor = inlined(_doubting.front_factor)
 
 # The choice.
 
@@ -25,10 +27,7 @@ def next_arm(K, pairs):
     for v in range(0, n, WIDTH):
         root, out = load(pairs.roots, v), load(pairs.dominated, v) > zero
         some, rest = some + choose(out, zero, root), rest + choose(out, root, zero)
-    some_sum, rest_sum = total(some), total(rest)
-    little = 0.02 * (some_sum + rest_sum)
-    weight = math.sqrt((some_sum + little) / (rest_sum + little))
-    _score_pairs(weight, pairs)
+    _score_pairs(balance(total(some), total(rest)), pairs)
     best = spread(-1.0)
     for v in range(0, n, WIDTH):
         best = larger(load(scores, v), best)
@@ -84,7 +83,7 @@ def answer_of(K, D, pairs, answer):
             if factor > 0.0 and pairs.dominators[i] == 0.0:
                 for f in range(size):
                     j = pairs.front[f]
-                    above, below = _chance(pairs.odds[j * n + i]), _chance(pairs.odds[i * n + j])
+                    above, below = chance(pairs.odds[j * n + i]), chance(pairs.odds[i * n + j])
                     neither = max(1.0 - above - below, SMALLEST)
                     overtaken = overtaken or above * factor / (below * factor + neither) > OVERTAKEN
             if not overtaken:
@@ -100,12 +99,11 @@ def _factor_of_front(D, pairs):
     above = 0.0
     for f in range(size):
         for g in range(size):
-            above += _chance(pairs.odds[pairs.front[g] * n + pairs.front[f]])
-    flat = 0.5 ** min(D, 60)
-    share = min(0.49, (above + flat) / (size * (size - 1.0) + 1.0))
-    return min(MOST, max(1.0, (share / (1.0 - 2.0 * share)) / (flat / (1.0 - 2.0 * flat))))
+            above += chance(pairs.odds[pairs.front[g] * n + pairs.front[f]])
+    return front_factor(size, D, above)
 
 
 @inlined
-def _chance(odds):
+def chance(odds):
+    """The probability that has these odds."""
     return odds / (1.0 + odds)

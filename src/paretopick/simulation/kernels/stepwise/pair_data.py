@@ -15,6 +15,7 @@ STEEPEST = 0.6267
 """A deviation changes by no more than this when the logarithm of the odds changes by 1."""
 
 on_grid = inlined(_doubting.on_grid)
+base_factor = inlined(_doubting.base_factor)
 
 
 # Counts, means and variances.
@@ -152,9 +153,7 @@ def find_front(K, D, pairs):
             nobody &= nobody - 1
             size += 1
     pairs.sizes[FRONT] = size
-    flat = 0.5 ** min(D, 60)
-    share = min(0.5, (pairs.numbers[DOMINATIONS] + K * flat) / (float(K) * float(K)))
-    factor = on_grid(max(1.0, (share / (1.0 - share)) / (flat / (1.0 - flat))))
+    factor = on_grid(base_factor(K, D, pairs.numbers[DOMINATIONS]))
     changed = factor != pairs.numbers[F]
     if changed:
         pairs.numbers[F] = factor

@@ -23,9 +23,9 @@ def look_at_column(K, D, j, pairs):
     """Whether arm j dominates the others."""
     n = pairs.stride
     for v in range(0, n, WIDTH):
-        sums = _no_objectives()
+        sums = no_objectives()
         for d in range(0, D * n, n):
-            sums = _with_objective(
+            sums = with_objective(
                 sums,
                 spread(pairs.means[d + j]) - load(pairs.means, d + v),
                 load(pairs.variances, d + v),
@@ -96,10 +96,10 @@ def _look_at_listed(D, arm, n_rows, size, pairs):
     n_first = n_rows if n_rows < size else size + WIDTH
     for start in range(0, size, WIDTH):
         is_first = first_lanes(n_first - start)
-        sums = _no_objectives()
+        sums = no_objectives()
         for d in range(0, D * n, n):
             difference = spread(pairs.means[d + arm]) - gather_listed(pairs.means, listed, start, d)
-            sums = _with_objective(
+            sums = with_objective(
                 sums,
                 choose(is_first, zero - difference, difference),
                 spread(pairs.variances[d + arm]),
@@ -145,13 +145,13 @@ def _list_interesting(K, D, j, size, pairs):
 
 
 @inlined
-def _no_objectives():
+def no_objectives():
     """The sums of a pair to begin with."""
     return spread(1.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
 
 
 @inlined
-def _with_objective(sums, difference, first, second, first_fall, second_fall):
+def with_objective(sums, difference, first, second, first_fall, second_fall):
     """The sums of a pair with one more objective.
 
     They are the chance that one dominates the other, the chance that it does not, the weights of all objectives, and, weighted
