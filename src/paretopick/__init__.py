@@ -41,6 +41,7 @@ from paretopick.theory.losses import (
     wrongly_accepted,
     wrongly_rejected,
 )
+from paretopick.theory.margins import beats, covers, outdoes, right_within_margins
 
 __version__ = _version("paretopick")
 
@@ -86,9 +87,11 @@ __all__ = [
     "Study",
     "StudyGone",
     "UnknownName",
+    "beats",
     "bounds",
     "complexity",
     "complexity_h2",
+    "covers",
     "effective_budget",
     "gaps",
     "hypervolume",
@@ -96,6 +99,7 @@ __all__ = [
     "identify",
     "instance",
     "misidentified",
+    "outdoes",
     "pareto_mask",
     "plan",
     "play",
@@ -104,6 +108,7 @@ __all__ = [
     "relaxed_gaps",
     "relaxed_loss",
     "restore_policy",
+    "right_within_margins",
     "run_study",
     "schedule",
     "simulate",

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import paretopick as pp
 from paretopick._texts import number_of, split_at_commas, value_of
 from paretopick.policies import check_policy
-from paretopick.studies.commands import readings
 from paretopick.studies.files import read_study_file
 from paretopick.studies.imports import import_table
+from paretopick.studies.readings import readings
 from paretopick.studies.tables import export, read_measurements, read_options
 from support.hostile import examples, refused_politely
 

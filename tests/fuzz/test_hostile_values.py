@@ -51,8 +51,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Metric": (pp.Metric, {"name": "m", "goal": "min", "exact": False, "width": 1.0}),
     "Resampled": (pp.Resampled, {"tables": [MEANS]}),
     "Schedule": (pp.Schedule, {"active": (3, 1), "pulls": (4,)}),
+    "beats": (lambda means, margins: pp.beats(means, margins=margins), {"means": MEANS, "margins": [0.1, None]}),
     "complexity": (lambda means, max_arms: pp.complexity(means, max_arms=max_arms), {"means": MEANS, "max_arms": 1}),
     "complexity_h2": (lambda means, max_arms: pp.complexity_h2(means, max_arms=max_arms), {"means": MEANS, "max_arms": 1}),
+    "covers": (lambda means, margins: pp.covers(means, margins=margins), {"means": MEANS, "margins": 0.1}),
     "effective_budget": (lambda means, rounds: pp.effective_budget(means, rounds), {"means": MEANS, "rounds": ROUNDS}),
     "gaps": (lambda means: pp.gaps(means), {"means": MEANS}),
     "hypervolume": (lambda points, reference: pp.hypervolume(points, reference=reference), {"points": MEANS, "reference": 0.0}),
@@ -62,10 +64,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "instance": (pp.instance, {"name": "cov-boost", "path": None}),
     "misidentified": (lambda arms, optimal: pp.misidentified(arms, optimal), {"arms": [0], "optimal": [True, False]}),
+    "outdoes": (lambda means, margins: pp.outdoes(means, margins=margins), {"means": MEANS, "margins": [0.1, 0.2]}),
     "pareto_mask": (lambda means: pp.pareto_mask(means), {"means": MEANS}),
     "plan": (
         lambda pilot, **options: pp.plan(pilot, **options),
-        {"pilot": BANDIT, "policies": ["uniform"], "budgets": [6], "target": 0.5, "runs": 20, "max_budget": 60, "rng": 0},
+        {"pilot": BANDIT, "policies": ["uniform"], "budgets": [6], "target": 0.5, "runs": 20, "max_budget": 60, "rng": 0,
+         "margin": None},
     ),
     "Pilot.guess": (pp.Pilot.guess, {"bandit": BANDIT, "goals": None}),
     "Pilot.of_table": (pp.Pilot.of_table, {"path": "none.csv", "metrics": {"m": "min"}, "exact": ()}),
@@ -101,12 +105,17 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"arms": [0], "optimal": [True, False], "max_arms": 1},
     ),
     "restore_policy": (lambda state: pp.restore_policy(state), {"state": told().to_dict()}),
+    "right_within_margins": (
+        lambda means, answer, margins, limits: pp.right_within_margins(means, answer, margins=margins, limits=limits),
+        {"means": MEANS, "answer": [0], "margins": [0.1, 0.2], "limits": [None, 0.2]},
+    ),
     "schedule": (pp.schedule, {"name": "gg", "n_arms": 3, "budget": 30, "spend": "all", "n_rounds": 2}),
     "simulate": (
         lambda bandit, policy, **options: pp.simulate(bandit, policy, engine="reference", **options),
         {
             "bandit": BANDIT, "policy": "uniform", "budgets": [6], "runs": 3, "max_runs": None, "rng": 0, "workers": 1,
-            "start": 0, "scale": None, "truths": None, "hypervolume": True, "executor": None,
+            "start": 0, "scale": None, "truths": None, "hypervolume": True, "executor": None, "margins": [0.1, None],
+            "limits": [None, 0.2], "ladder": [[0.2, None]],
         },
     ),
     "simulate from data": (

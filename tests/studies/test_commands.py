@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import sys
 import threading
 import time
@@ -10,9 +9,10 @@ import time
 import pytest
 
 import paretopick as pp
-from paretopick.studies import commands
+from paretopick.studies import shell as shell_code
 from paretopick.studies.commands import Command
 from paretopick.studies.readings import readings
+from support.attacks import ATTACKS, IN_SUBSCRIPT, shells
 
 SEVENTH = pp.Measurement(7, "a b;$(touch hacked)'\"", 3, {"level": 9, "codec": "z|lib"}, None)
 
@@ -68,14 +68,6 @@ def test_in_a_shell_quotes_elsewhere_are_fine(text):
     Command([text], metrics=["time"], shell=True)
 
 
-IN_SUBSCRIPT = "a[$(touch X)]"
-ATTACKS = [
-    "$(touch X)", "`touch X`", "'; touch X; '", '"; touch X; "', "x'\"; touch X; \"'", "a\ntouch X\nb", "a\nEOF\ntouch X\n",
-    IN_SUBSCRIPT, "\\'; touch X; #", '\\"; touch X; #', ") ; touch X; (", "1)); touch X; : $((1", "${IFS}touch X",
-    "-n", "--help", "a b  c", "*", "~", "it's", "x\n", "$PARETOPICK_NUMBER", "{level}", "", "\t", "&", "ä\N{PILE OF POO}",
-]  # fmt: skip
-"""Names of options that run something if a shell ever reads them as code, or do not arrive as they are."""
-
 ARRIVES = {
     "a word": "printf %s {option} > seen",
     "a redirection": "printf '' > ./x{option}; printf %s {option} > seen",
@@ -100,14 +92,10 @@ BEFORE = {"behind quotes": "ab", "behind an escaped quote": '"'}
 AFTER = {"a substitution": ".", "its variable in a here-document": "\n"}
 
 
-def shells() -> list[str]:
-    return ["/bin/sh", *filter(None, [shutil.which("bash"), shutil.which("busybox")])][:2]
-
-
 @pytest.mark.parametrize("shell", shells())
 @pytest.mark.parametrize("code", ARRIVES.values(), ids=ARRIVES)
 def test_no_name_runs_in_a_shell_and_each_arrives_as_it_is(tmp_path, monkeypatch, shell, code):
-    monkeypatch.setattr(commands, "SHELL", shell)
+    monkeypatch.setattr(shell_code, "SHELL", shell)
     command = Command([f"{code}\necho m=1"], metrics=["m"], shell=True, folder=tmp_path)
     where = next(key for key, value in ARRIVES.items() if value == code)
     for name in ATTACKS:
@@ -178,7 +166,7 @@ def test_where_a_placeholder_would_be_read_otherwise_the_command_is_refused(code
     "code", ["echo m=$(({option} + 1))", 'echo "m=$((1 + ({option})))"', "x=$((1)); : $((x = {option})); echo m=$((x+1))"]
 )
 def test_arithmetic_in_a_shell_takes_whole_numbers_only(tmp_path, monkeypatch, shell, code):
-    monkeypatch.setattr(commands, "SHELL", shell)
+    monkeypatch.setattr(shell_code, "SHELL", shell)
     command = Command([code], metrics=["m"], shell=True, folder=tmp_path)
     assert command(pp.Measurement(1, "41", 1, {}, None)) == {"m": 42.0}
     assert command(pp.Measurement(1, "-0x1F", 1, {}, None)) == {"m": -30.0}
@@ -200,7 +188,7 @@ def test_arithmetic_in_a_shell_takes_whole_numbers_only(tmp_path, monkeypatch, s
 @pytest.mark.parametrize("shell", shells())
 def test_where_shells_calculate_no_subscript_runs(tmp_path, monkeypatch, shell, code):
     """Of these, bash runs what is in the subscript of an array, wherever the name of one may stand."""
-    monkeypatch.setattr(commands, "SHELL", shell)
+    monkeypatch.setattr(shell_code, "SHELL", shell)
     command = Command([f"{code}\necho m=1"], metrics=["m"], settings=["level"], shell=True, folder=tmp_path)
     for name in (IN_SUBSCRIPT, "a[`touch X`]", "a[b[${x-$(touch X)}]]"):
         with pytest.raises(pp.MeasuringFailed, match=r"of which some shells would run a part where they calculate"):
@@ -252,7 +240,7 @@ def test_a_failure_shows_the_code_of_a_shell_and_the_values_apart():
     command = Command(["{option} -c {level}; exit 127"], metrics=["m"], settings=["level"], shell=True)
     with pytest.raises(pp.MeasuringFailed) as problem:
         command(pp.Measurement(1, "gzip -1", 1, {"level": 9}, None))
-    assert str(problem.value).endswith("; {option} is one word, write $PARETOPICK_OPTION to have the shell split it")
+    assert str(problem.value).endswith("; {option} is one word, write {option...} for several")
     assert problem.value.output.startswith(
         '$ "${PARETOPICK_OPTION}" -c "${PARETOPICK_SETTING_level}"; exit 127\n'
         "PARETOPICK_OPTION='gzip -1'\nPARETOPICK_SETTING_level=9\n"
@@ -312,7 +300,11 @@ def test_json_and_lines_are_read(output):
 @pytest.mark.parametrize(
     "output, message",
     [
-        ("", "there is no value for 'time'; it printed nothing; print one JSON object, or lines time=..."),
+        (
+            "",
+            "there is no value for 'time'; it printed nothing; print one JSON object, or lines time=\\.\\.\\., or call it wall_s",
+        ),
+        ("time=1", "there is no value for 'size'; it printed: 'time=1'; print one JSON object, or lines size=\\.\\.\\.$"),
         ("garbage\x00 \x1b[31m!!", "there is no value for 'time'; it printed: 'garbage"),
         ("time=1", "there is no value for 'size'; it printed: 'time=1'"),
         ("time=1\ntime=2\nsize=3", "it printed 'time' twice, 1 and 2; which one counts?"),

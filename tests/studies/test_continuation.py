@@ -8,11 +8,12 @@ import pytest
 
 import paretopick as pp
 from paretopick.estimates import estimate_tables
-from paretopick.metrics import Metric, signs_of
+from paretopick.metrics import Metric, requirements_of, signs_of
 from paretopick.policies import PolicyChoice
 from paretopick.studies import continuation as module
 from paretopick.studies.continuation import continuation, needed_first, two_digits
 from paretopick.theory.dominance import optimal_in_each
+from support import oracle
 
 BOTH = (Metric("quality", "max"), Metric("cost", "min"))
 
@@ -51,9 +52,10 @@ def continued(tables, *, metrics=BOTH, policy="doubt", present=None, **options):
     )
 
 
-def by_hand(tables, policy, more, runs):
+def by_hand(tables, policy, more, runs, metrics=BOTH):
     """The share of right answers, and the share of the measurements that each option got, by ask and tell."""
-    signs = signs_of(BOTH)
+    signs = signs_of(metrics)
+    required = requirements_of(metrics)
     estimates = estimate_tables(tables, exact=np.zeros(2, dtype=bool), signs=signs)
     rng = np.random.default_rng(77)
     truths = estimates.draws(runs, rng) * signs
@@ -62,6 +64,7 @@ def by_hand(tables, policy, more, runs):
     right, got = 0, np.zeros(len(tables))
     for truth in truths:
         player = pp.policy(policy, n_arms=len(tables), n_objectives=2, budget=int(counts.sum()) + more)
+        player.require(required)
         player.begin(
             counts,
             np.array([table.sum(axis=0) for table in tables]) * signs,
@@ -70,7 +73,11 @@ def by_hand(tables, policy, more, runs):
         while not player.done:
             arms = player.ask()
             player.tell(arms, [truth[arm] + roots[arm] @ rng.normal(size=2) for arm in arms])
-        right += player.recommend().tolist() == np.flatnonzero(optimal_in_each(truth[None])[0]).tolist()
+        answer = player.recommend().tolist()
+        if required.is_plain:
+            right += answer == np.flatnonzero(optimal_in_each(truth[None])[0]).tolist()
+        else:
+            right += oracle.is_right(truth.tolist(), answer, required.as_margins, required.as_limits)
         got += player.counts - counts
     return right / runs, got / got.sum()
 
@@ -89,6 +96,143 @@ def test_it_is_what_studies_do_that_go_on_from_these_data(policy):
     assert step.right == pytest.approx(right, abs=0.11)  # 3.2 deviations
     assert step.shares == pytest.approx(shares, abs=0.06)
     assert sum(step.shares) == pytest.approx(1.0)
+
+
+WITHIN = (Metric("quality", "max", margin=0.5), Metric("cost", "min", margin=0.3, at_most=1.1))
+
+
+@pytest.mark.parametrize("policy", ["doubt", "apt"])
+def test_within_margins_and_limits_it_is_what_studies_do_that_know_them(policy):
+    tables = measured(FOUR, [5, 9, 4, 12], std=0.6)
+    ours = continued(tables, policy=policy, present=0.0, more=[60], runs=1000, metrics=WITHIN)
+    step = next(step for step in ours.steps if step.more == 60)
+    right, shares = by_hand(tables, policy, 60, 250, WITHIN)
+    assert 0.3 < right < 0.95
+    assert step.right == pytest.approx(right, abs=0.11)
+    assert step.shares == pytest.approx(shares, abs=0.06)
+    assert "The answer is right within the margins and limits with < 0.1% now" in str(ours)
+
+
+def test_a_margin_makes_enough_of_what_never_would_be():
+    tables = measured([[0.0, 0.0], [0.0, -6.0], [9.0, 9.0], [-4.0, 4.0]], 12, seed=2)
+    tables[0] += [0.0, 0.0] - tables[0].mean(axis=0)
+    tables[1] += [0.01, -6.0] - tables[1].mean(axis=0)
+    margins = (Metric("quality", "max", margin=0.5), Metric("cost", "min"))
+    assert continued(tables, present=0.6).needed is None
+    found = continued(tables, present=0.6, metrics=margins)
+    assert 0 < found.needed < 100
+    assert "Set margins" not in found.next_step
+
+
+def test_wider_margins_than_those_declared_are_named_where_these_are_not_enough():
+    tables = measured([[0.0, 0.0], [0.05, -0.05], [0.5, 0.5], [0.52, 0.54]], 4, seed=2)
+    metrics = (Metric("quality", "max", margin=0.02, unit="points"), Metric("cost", "min", margin=0.3))
+    found = continued(tables, metrics=metrics, present=0.1)
+    assert found.needed is None
+    said = re.search(r"up to differences of ([\d.]+) points in quality and ([\d.]+) in cost, .* bring it to 95%", found.next_step)
+    assert float(said[1]) > 0.02
+    assert float(said[2]) >= 0.3  # never narrower than what was declared
+
+
+def test_what_measurements_resolve_falls_and_is_said_where_no_margins_are_declared():
+    tables = measured(FOUR, 6)
+    found = continued(tables, present=0.2, more=[100, 400])
+    factors = [step.resolves.factor for step in found.steps]
+    assert factors == sorted(factors, reverse=True)
+    assert factors[-1] < factors[0] / 2
+    step = next(step for step in found.steps if step.more == 400)
+    noise = step.resolves.widths["quality"] / step.resolves.factor
+    assert 0.5 < noise < 2.0
+    said = f"With 400 more measurements it is right up to differences of {step.resolves.text}, with 95%."
+    assert said in found.sentences()
+    assert found.to_dict()["steps"][-1]["resolves"]["factor"] == factors[-1]
+    assert found.rows()[-1]["resolves"] == step.resolves.factor
+    margins = (Metric("quality", "max", margin=0.5), Metric("cost", "min"))
+    declared = continued(tables, metrics=margins, present=0.2, more=[400])
+    assert "it is right up to differences" not in str(declared)
+    asked = continued(tables, metrics=margins, present=0.2, more=[400], find_margins=True)
+    assert "With 400 more measurements it is right up to differences of" in str(asked)
+
+
+def test_the_margins_that_would_do_are_those_within_which_the_answers_are_right():
+    """The same answers under margins of that width: one in 20 is wrong."""
+    tables = measured(FOUR, 6)
+    found = continued(tables, policy="apt", present=0.0, more=[200], runs=2000)
+    step = next(step for step in found.steps if step.more == 200)
+    signs = signs_of(BOTH)
+    estimates = estimate_tables(tables, exact=np.zeros(2, dtype=bool), signs=signs)
+    counts = np.array([len(table) for table in tables])
+    known = (counts, np.array([table.sum(axis=0) for table in tables]) * signs)
+    margins = [step.resolves.widths[metric.name] for metric in BOTH]
+    curve = pp.simulate(
+        estimates.bandit(),
+        "apt",
+        budgets=int(counts.sum()) + 200,
+        runs=2000,
+        rng=5,
+        truths=estimates.draws(2000, np.random.default_rng(9)) * signs,
+        known=known,
+        scale=estimates.scale(),
+        ladder=[margins],
+    )
+    assert 0.03 < curve.errors_on_ladder[0, 0] / 2000 < 0.08
+
+
+def test_of_exact_values_with_margins_or_limits_more_than_the_order_counts():
+    """In euros as in cents: margins and limits go with the values, and equal prices stay equal whatever their counts."""
+    quality, prices, counts = [0.0, 0.4, 0.9, 0.2], [1, 1, 7, 2], [3, 7, 10, 6]
+    found = []
+    for unit in (1.0, 0.1):
+        for limit in (None, 5 * unit):
+            metrics = (Metric("quality", "max"), Metric("price", "min", exact=True, margin=unit, at_most=limit))
+            tables = measured([[q, p * unit] for q, p in zip(quality, prices, strict=True)], counts, metrics=metrics)
+            found.append(continued(tables, metrics=metrics, present=0.1, more=[50]))
+    cents, limited, euros, limited_euros = found
+    assert [(s.right, s.shares) for s in cents.steps] == [(s.right, s.shares) for s in euros.steps]
+    assert [(s.right, s.shares) for s in limited.steps] == [(s.right, s.shares) for s in limited_euros.steps]
+    assert limited.steps[-1].shares[2] < cents.steps[-1].shares[2]  # the dear one is out, beyond doubt
+    assert cents.steps[-1].right > 0.6
+
+
+def test_rounded_values_survive_sums_and_quotients():
+    rng = np.random.default_rng(0)
+    values = np.exp(rng.normal(scale=20, size=1000)) * rng.choice([-1.0, 1.0], 1000)
+    counts = rng.integers(1, 1000, 1000)
+    rounded = module._rounded(values, 53 - 10)
+    assert (rounded * counts / counts == rounded).all()
+    assert rounded == pytest.approx(values, rel=1e-12)
+    assert (values * counts / counts != values).any()
+    assert module._rounded(np.array([0.0, 1.0, 123_456_789_012.0, -np.inf]), 43).tolist() == [0, 1, 123_456_789_012, -np.inf]
+
+
+def test_who_stays_near_a_limit_is_named_with_it():
+    tables = measured([[0.0, 0.0], [4.0, 3.0]], 8, seed=1)
+    tables[1] += [4.0, 3.0] - tables[1].mean(axis=0)
+    metrics = (Metric("quality", "max"), Metric("cost", "min", at_most=3.0, unit="euros"))
+    found = continued(tables, metrics=metrics, present=0.5)
+    assert found.needed is None
+    assert re.search(r": 'o1' is too near a limit \(about 0\.\d+ euros from at most 3 euros in 'cost'\)\. ", found.next_step)
+    assert found.next_step.endswith("No margin helps against doubts about a limit; one a little further away would.")
+    assert "right about the options within the limits with 50% now" in str(found)
+
+
+def test_ratios_that_are_too_alike_are_said_in_percent():
+    tables = measured([[1.0, 2.0], [1.001, 2.001], [1.5, 3.0]], 8, std=0.02)
+    metrics = (Metric("quality", "max", log=True), Metric("cost", "min", log=True))
+    found = continued(tables, metrics=metrics, present=0.1)  # of logarithms, as studies keep them
+    assert re.search(r"\(about [\d.]+% apart in '(quality|cost)'\)", found.next_step)
+    assert re.search(r"up to differences of [\d.]+% in quality and [\d.]+% in cost", found.next_step)
+
+
+def test_a_limit_on_failures_is_one_on_successes_from_the_other_end():
+    rng = np.random.default_rng(0)
+    tables = [(rng.random((30, 2)) < chance).astype(float) for chance in ([0.2, 0.7], [0.5, 0.5], [0.3, 0.1])]
+    flipped = [np.column_stack((table[:, 0], 1.0 - table[:, 1])) for table in tables]
+    many = (Metric("good", "max"), Metric("passed", "max", at_least=0.4))
+    few = (Metric("good", "max"), Metric("failed", "min", at_most=0.6))
+    one, other = (continued(t, metrics=m, present=0.2) for t, m in ((tables, many), (flipped, few)))
+    assert one.steps[-1].right > 0.6
+    assert [step.right for step in one.steps] == pytest.approx([step.right for step in other.steps], abs=0.1)
 
 
 def test_easy_options_need_few_more_and_the_ones_that_matter_are_named():
@@ -116,7 +260,8 @@ def test_near_ties_are_named_if_no_budget_is_enough():
     assert found.needed is None
     assert re.search(
         r"no budget up to 528 (brings it to 95%|does much, it stays at \d+%): "
-        r"('o0' and 'o1'|'o1' and 'o0') are too alike \(about 0\.\d+ apart in 'quality'\)\.$",
+        r"('o0' and 'o1'|'o1' and 'o0') are too alike \(about 0\.\d+ apart in 'quality'\)\. "
+        r"Set margins: up to differences of 0\.\d+ in quality and 0\.\d+ in cost, 528 measurements would bring it to 95%\.$",
         found.next_step,
     )
     assert found.steps[-1].more == 480

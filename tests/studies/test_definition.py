@@ -162,4 +162,4 @@ def test_differences_are_said_in_words():
     (said,) = define(**GOOD).differences(define(**GOOD | {"budget": 31}))
     assert said == "budget is 30 there and 31 here"
     (said,) = define(**GOOD).differences(define(**GOOD | {"metrics": {"quality": "max", "time": "min"}}))
-    assert said.startswith("metrics is [('time', 'min'), ")
+    assert said == "metrics is time:min, quality:max there and quality:max, time:min here"

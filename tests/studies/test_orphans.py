@@ -34,7 +34,11 @@ budget = 9
 [metrics]
 m = "max"
 """
-COMMANDS = {"words": 'command = ["./bench.py", "{option}"]', "shell": 'shell = true\ncommand = "./bench.py {option} | cat"'}
+COMMANDS = {
+    "words": 'command = ["./bench.py", "{option}"]',
+    "shell": 'shell = true\ncommand = "./bench.py {option} | cat"',
+    "measured": 'command = ["./bench.py", "{option}"]',
+}
 
 
 @pytest.fixture(params=COMMANDS)
@@ -42,7 +46,8 @@ def bench(tmp_path, request):
     """A folder with a study whose command hangs with a child and one that is in no group, until the file `hang` is removed."""
     (tmp_path / "bench.py").write_text(BENCH.format(python=sys.executable))
     (tmp_path / "bench.py").chmod(0o755)
-    (tmp_path / "study.toml").write_text(STUDY.replace("{command}", COMMANDS[request.param]))
+    more = 'wall_seconds = "<=600"\n' if request.param == "measured" else ""
+    (tmp_path / "study.toml").write_text(STUDY.replace("{command}", COMMANDS[request.param]) + more)
     (tmp_path / "hang").touch()
     yield tmp_path
     for pid in pids(tmp_path):
@@ -97,7 +102,7 @@ def test_commands_end_with_a_run_that_is_killed(bench):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bench", ["words"], indirect=True)
+@pytest.mark.parametrize("bench", ["words", "measured"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_asked_to_end_gives_back_and_says_how_to_go_on(bench, number):
     run = start_run(bench, stderr=subprocess.PIPE, text=True)

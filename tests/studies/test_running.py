@@ -129,7 +129,7 @@ def test_an_option_that_always_fails_is_reported_and_the_study_is_intact(tmp_pat
     study = e.value.study
     assert study.used > 0
     assert study.status()["out"] == []
-    assert study.status()["failed"] == 3
+    assert study.status()["failed"] in (3, 4)  # or the other worker had it, too
     study.retire("c", "cannot be measured")
     assert pp.identify(broken, **given).pareto == FRONT  # goes on where it stopped
 
@@ -420,7 +420,7 @@ def test_a_database_that_stays_away_is_reported_with_what_was_not_kept(tmp_path,
             file.write_bytes(b"no longer a database, " * 1000)
         return (1.25, 2.5)
 
-    with pytest.raises(pp.StorageFailed, match=r"Not kept: measurement 1 of 'a', \[1\.25, 2\.5\]"):
+    with pytest.raises(pp.StorageFailed, match=r"Not kept: measurement 1 of '.', \[1\.25, 2\.5\]"):
         pp.run_study(study, spoil)
 
 
@@ -568,7 +568,7 @@ def test_a_study_that_is_gone_is_not_waited_for(url):
         create_or_open("s", define(**GIVEN), url)
         return (1.25, 2.5)
 
-    with pytest.raises(pp.StudyGone, match=r"Not kept: measurement 1 of 'a', \[1\.25, 2\.5\]"):
+    with pytest.raises(pp.StudyGone, match=r"Not kept: measurement 1 of '.', \[1\.25, 2\.5\]"):
         pp.run_study(study, gone, workers=2, abandon=stopped.set)
     assert stopped.is_set()
     assert pp.Study.open("s", storage=url).used == 0
@@ -680,3 +680,43 @@ def test_a_function_that_cannot_be_sent_to_a_process_is_refused_at_once():
 def test_options_in_one_text_are_refused():
     with pytest.raises(pp.InvalidInput, match="options='abc' is not a list of names"):
         pp.identify(measure, "abc", METRICS, 60)
+
+
+def order_of(name: str, policy: str) -> list[int]:
+    """The options in the order in which a run measures them, the first 20."""
+    made = []
+    pp.identify(lambda option: made.append(option) or [1.0], range(10), {"m": "max"}, 40, name=name, policy=policy)
+    return made[:20]
+
+
+@pytest.mark.parametrize("policy", ["doubt", "ege-sr", "uniform"])
+def test_options_that_are_equally_due_are_measured_in_a_random_order_that_study_and_number_decide(policy):
+    first, again, other = order_of("s", policy), order_of("s", policy), order_of("t", policy)
+    assert first == again
+    assert first != other
+    for made in (first, other):
+        assert made[:10] != list(range(10)) != made[10:]
+        assert sorted(made[:10]) == sorted(made[10:]) == list(range(10))  # they take turns all the same
+
+
+def test_what_is_handed_out_together_is_in_a_random_order_if_that_is_wanted():
+    study = create_or_open("s", define(options=list("abcdefgh"), metrics={"m": "max"}, budget=60), "sqlite://")
+    plain = [todo.option for todo in study.ask(12)]
+    assert plain == list("abcdefghabcd")
+    study.release()
+    shuffled = [todo.option for todo in study.ask(12, shuffle=True)]
+    assert shuffled[:8] != plain[:8]
+    assert (sorted(shuffled[:8]), sorted(shuffled[8:])) == (plain[:8], plain[8:])
+    with pytest.raises(pp.InvalidInput, match="shuffle='yes'"):
+        study.ask(shuffle="yes")
+
+
+def test_what_a_policy_has_chosen_comes_first_though_the_rest_is_shuffled():
+    study = create_or_open("s", define(options=["near", "nearer", "far"], metrics={"m": "max"}, budget=60), "sqlite://")
+    study.add(
+        [(option, [value + noise]) for option, value in (("near", 1), ("nearer", 1.1), ("far", -50)) for noise in (-0.5, 0, 0.5)]
+    )
+    for _ in range(5):
+        (todo,) = study.ask(shuffle=True)
+        assert todo.option == study._state.definition.options[study._state.proposals(1, {})[0]]
+        study.release()

@@ -521,7 +521,7 @@ def test_a_study_without_rounds_gets_more_budget(tmp_path, policy):
     stdout_of("create", "s", "--options", "a,b", "--metrics", "m:max", "--budget", "9", "--policy", policy, cwd=tmp_path)
     assert "The budget is 12 now" in stdout_of("extend", "s", "--budget", "12", cwd=tmp_path)
     assert json.loads(stdout_of("status", "s", "--json", cwd=tmp_path))["budget"] == 12
-    assert "say --budget, or --number" in call("extend", "s", cwd=tmp_path).stderr
+    assert "say --budget, --confidence or --resolution, or --number" in call("extend", "s", cwd=tmp_path).stderr
     assert "is not out with worker 'main'" in call("extend", "s", "--number", "5", cwd=tmp_path).stderr
 
 
@@ -572,7 +572,7 @@ def test_run_a_file_creates_and_resumes(bench):
     again = call("run", "study.toml", cwd=bench)  # done: nothing is measured again
     assert again.stdout == f"{text}Nothing was measured now: this is the study 'study' as it was finished before.\n"
     assert "note: the study 'study' was finished before, and nothing is measured now: this is its result." in again.stderr
-    assert "To measure anew: another --name, or paretopick delete study --yes." in again.stderr
+    assert "To measure anew: another name in study.toml, or paretopick delete study --yes." in again.stderr
     assert len((bench / "calls").read_text().splitlines()) == 38
     record = json.loads(stdout_of("run", "study.toml", "--json", cwd=bench))
     assert record["pareto"] == ["fast", "small", "mid"]
@@ -695,7 +695,7 @@ def test_a_study_goes_by_its_script_and_notices_another_command(bench):
     given = ("run", "--options", "fast,small", "--metrics", "time:min,size:min", "--budget", "8")
     first = call(*given, "--", "python3", "-W", "error", "bench.py", "{option}", "calls", cwd=bench)
     assert first.returncode == 0, first.stderr
-    assert "note:" not in first.stderr
+    assert not re.search("note: the (study|command)", first.stderr)
     assert pp.Study.list(storage=bench / "paretopick.db") == ["bench"]
     again = call(*given, "--name", "bench", "--", "python3", "other.py", "{option}", "calls", cwd=bench)
     assert "note: the study 'bench' was begun with another command, python3 -W error bench.py '{option}' calls." in again.stderr
@@ -867,3 +867,46 @@ def test_no_password_is_printed_with_what_to_type_or_reaches_the_command(tmp_pat
     again = re.search(r"Go on with: (paretopick run .*) \(with the password as before\)", shown)[1]
     assert not re.search("password|\\*", again)
     assert pp.Study.open("s", storage=shlex.split(again)[shlex.split(again).index("--storage") + 1]).used == 0
+
+
+@pytest.mark.slow
+def test_a_study_that_nobody_has_named_gets_a_name_of_its_own(tmp_path):
+    def run(metric, *more, options="3,4"):
+        given = ("run", "--options", options, "--metrics", f"{metric}:min", "--budget", "6", *more)
+        return call(*given, "--", "echo", f"{metric}={{option}}", cwd=tmp_path)
+
+    def names():
+        return pp.Study.list(storage=tmp_path / "paretopick.db")
+
+    assert run("a").returncode == run("a").returncode == 0
+    assert names() == ["echo"]
+    other = run("b")
+    assert other.returncode == 0
+    assert "note: another study is called 'echo' (it was begun with echo 'a={option}'), so this one is 'echo-2'" in other.stderr
+    assert "was finished before" in run("b").stderr
+    assert names() == ["echo", "echo-2"]
+    assert run("c").returncode == 0
+    assert names() == ["echo", "echo-2", "echo-3"]
+    refused = run("b", "--name", "echo")  # whoever names it means that one
+    assert refused.returncode == 2
+    assert "there is another study named 'echo'" in refused.stderr
+    assert run("a", options="3,4,5").returncode == 0  # what can grow goes on
+    assert names() == ["echo", "echo-2", "echo-3"]
+
+
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        (["./bench.sh", "{option}"], "bench"),
+        (["python3", "-W", "error", "a/bench.py", "{option}"], "bench"),
+        (["sh", "-c", "sleep 0.0$1; echo m=$1", "x", "{option}"], "sh"),
+        (["sh", "-c", "echo m=0.5; cat file.txt"], "file"),
+        (["{option}"], "study"),
+        (["{option}", "-c", "file.txt"], "file"),
+        (["echo", "size={option}"], "echo"),
+    ],
+)
+def test_a_study_is_called_as_its_script_or_its_program(words, name):
+    from paretopick.cli.begun import name_of
+
+    assert name_of(" ".join(words).split()) == name

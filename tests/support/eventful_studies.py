@@ -25,6 +25,8 @@ def new_study(policy, seed, **options) -> Study:
     exact = ["c"] if seed % 3 == 2 or seed % 2 else []
     given = {"scale": scale, "exact": exact, **options}
     metrics = {"a": "max", "b": "min", "c": "max"}
+    if seed % 4 == 3 and policy[0] in ("apt", "doubt"):
+        metrics = {"a": "max~0.5", "b": "<=4", "c": "max>=1"}
     return Study.create(
         "s", options=[f"o{i}" for i in range(K)], metrics=metrics, budget=60, policy=policy, storage="sqlite://", **given
     )

@@ -26,6 +26,17 @@ def tie_rich_points(max_arms: int = 8, max_objectives: int = 4) -> st.SearchStra
     return shapes.flatmap(lambda shape: st_numpy.arrays(np.float64, shape, elements=st.integers(-3, 3).map(float)))
 
 
+def drawn_requirements(rng: np.random.Generator, points: np.ndarray) -> tuple[list[float | None], list[float | None]]:
+    """Margins and limits of which some are met exactly, some are 0 and some are not there."""
+    n_arms, n_objectives = points.shape
+    margins, limits = [], []
+    for d in range(n_objectives):
+        i, j = rng.integers(n_arms, size=2)
+        margins.append([0.0, abs(points[i, d] - points[j, d]), rng.random(), None][rng.integers(4 if d else 3)])
+        limits.append([None, None, points[i, d], rng.normal()][rng.integers(4)])
+    return margins, limits
+
+
 def tape(rng: np.random.Generator, means: np.ndarray, length: int, kind: str = "gaussian") -> np.ndarray:
     """``(n_arms, length, n_objectives)``: the n-th pull of an arm is always the same vector."""
     shape = (len(means), length, means.shape[1])

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 import paretopick as pp
+from paretopick.metrics import requirements_of
 from paretopick.studies.definition import Definition
 
 
@@ -21,19 +22,34 @@ class Literal:
     """Numbers and values of the measurements of each option that count."""
 
     def _sums(self, arm: int) -> list[float]:
-        rows = [self._larger_is_better(values) for _, values in self.counted[arm]]
-        return [math.fsum(column) + 0.0 for column in zip(*rows, strict=True)]
+        columns = [self.sample(arm, metric) for metric in range(len(self.definition.metrics))]
+        return [self._sign(metric) * math.fsum(column) + 0.0 for metric, column in enumerate(columns)]
+
+    def _sign(self, metric: int) -> float:
+        """1 where large is good, or a limit from below is all there is."""
+        record = self.definition.metrics[metric]
+        return 1.0 if record.goal == "max" or (record.goal is None and record.at_least is not None) else -1.0
 
     def _squares(self, arm: int) -> list[float]:
         return [_squares(self.sample(arm, metric)) for metric in range(len(self.definition.metrics))]
 
     def sample(self, arm: int, metric: int) -> list[float]:
-        """The values of an option that count."""
-        return [values[metric] for _, values in self.counted[arm] if values[metric] is not None]
+        """The values of an option that count, as they are compared; exact ones as they are."""
+        record = self.definition.metrics[metric]
+        told = [values[metric] for _, values in self.counted[arm] if values[metric] is not None]
+        return [math.log(value) for value in told] if record.log and not record.exact else told
 
     def means(self) -> list[list[float]]:
-        """The mean of every option and metric, NaN without measurements."""
-        return self._of_every_sample(lambda sample: float(_mean(sample)) if sample else math.nan)
+        """The mean of every option and metric in the user's units, NaN without measurements; with log it is geometric."""
+        logged = [metric.log and not metric.exact for metric in self.definition.metrics]
+        rows = self._of_every_sample(lambda sample: float(_mean(sample)) if sample else math.nan)
+        return [[math.exp(mean) if log else mean for mean, log in zip(row, logged, strict=True)] for row in rows]
+
+    def compared_means(self) -> list[list[float]]:
+        """The same as it is compared: logarithms, of exact metrics with log, too."""
+        rows = self._of_every_sample(lambda sample: float(_mean(sample)) if sample else math.nan)
+        logs = [metric.log and metric.exact for metric in self.definition.metrics]
+        return [[math.log(mean) if log else mean for mean, log in zip(row, logs, strict=True)] for row in rows]
 
     def variances(self) -> list[list[float]]:
         """The sample variance of every option and metric, NaN with fewer than two measurements."""
@@ -44,7 +60,7 @@ class Literal:
         return [[function(self.sample(arm, metric)) for metric in shape[1]] for arm in shape[0]]
 
     def _larger_is_better(self, values) -> list[float]:
-        return [value if goal == "max" else -value for value, goal in zip(values, self.definition.goals.values(), strict=True)]
+        return [self._sign(metric) * value for metric, value in enumerate(values)]
 
     def widths(self) -> list[float]:
         scale, widths = self.definition.scale, []
@@ -168,7 +184,12 @@ class DataTwin(Literal):
     def __init__(self, definition: Definition, events) -> None:
         self.options, self.budget, self.retired = list(definition.options), definition.budget, set()
         rows: dict[int, tuple[int, tuple]] = {}
+        self.definition = definition
+        self.costs_by_option = dict(definition.cost) if isinstance(definition.cost, dict) else {}
+        self.paid: dict[int, tuple[int, float]] = {}
+        """By number: the option, and what the measurement has cost, whatever became of it."""
         for event in events:
+            self._pay(event)
             if event.kind in ("told", "corrected"):
                 rows[event.number] = (event.arm, tuple(event.measured))
             elif event.kind == "voided":
@@ -179,10 +200,43 @@ class DataTwin(Literal):
                 self.retired.remove(event.arm)
             elif event.kind == "joined" and event.details["option"] not in self.options:
                 self.options.append(event.details["option"])
+                self.costs_by_option |= {event.details["option"]: event.details.get("cost")}
             elif event.kind == "extended":
-                self.budget = max(self.budget, event.details["budget"])
-        self.definition = definition
+                new = event.details["budget"]
+                self.budget = max(self.budget, tuple(new) if isinstance(new, list) else new)
         self.counted = [[(n, row) for n, (arm, row) in rows.items() if arm == i] for i in range(len(self.options))]
+
+    def _pay(self, event) -> None:
+        """What a measurement has cost: as its option does, or as it says itself, in a metric or beside the metrics."""
+        definition = self.definition
+        if not isinstance(definition.budget, tuple) or event.kind not in ("told", "corrected", "failed"):
+            return
+        details, name = event.details or {}, definition.cost or definition.budget.unit
+        if isinstance(definition.cost, dict):
+            cost = self.costs_by_option[self.options[event.arm]]
+        elif event.kind == "failed":
+            cost = details.get("cost")
+        elif name in definition.goals:
+            cost = event.measured[list(definition.goals).index(name)]
+        else:
+            before = self.paid.get(event.number, (event.arm, None))[1]
+            cost = before if event.kind == "corrected" else details.get("extra", {}).get(name)
+        if cost is not None:
+            self.paid[event.number] = event.arm, float(cost)
+
+    @property
+    def spent(self) -> float:
+        """What all of it has cost."""
+        return float(sum(Fraction(cost) for _, cost in self.paid.values()))
+
+    def mean_costs(self) -> list[float] | None:
+        """Of each option, what measurements have cost so far on average, or will; those without any are like the others."""
+        if isinstance(self.definition.cost, dict):
+            return [float(self.costs_by_option[option]) for option in self.options]
+        own = [[Fraction(cost) for arm, cost in self.paid.values() if arm == i] for i in range(len(self.options))]
+        known = [float(sum(costs) / len(costs)) for costs in own if costs]
+        means = [float(sum(costs) / len(costs)) if costs else float(np.mean(known)) for costs in own] if known else None
+        return means if means and any(means) else None
 
     @property
     def policy(self) -> pp.Policy:
@@ -190,6 +244,9 @@ class DataTwin(Literal):
         K, D = len(self.options), len(self.definition.metrics)
         policy = self.definition.choice.new(n_arms=K, n_objectives=D)
         policy.rescale(self.widths())
+        policy.require(requirements_of(self.definition.metrics))
+        if (costs := self.mean_costs()) is not None:
+            policy.charge(np.maximum(costs, 0.01 * np.mean(costs)))
         for arm in self.retired:
             policy.retire(arm)
         some = [arm for arm in range(K) if self.counted[arm]]

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from paretopick._arrays import check_real
 from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
+from paretopick.studies.aims import Finest, check_aim
+from paretopick.studies.budgets import Amount, Budget, BudgetGiven, budget_of
 from paretopick.studies.definition import Definition, Values, option_with_settings
 from paretopick.studies.given import each_of, kept_text, mapping_of, number_of
 from paretopick.studies.live import LiveState
@@ -29,8 +32,8 @@ class Amendments(ABC):
 
     @property
     @abstractmethod
-    def budget(self) -> int:
-        """The most measurements that may count."""
+    def budget(self) -> Budget:
+        """The most measurements that may count; or the unit and the amount."""
 
     @abstractmethod
     def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -129,7 +132,14 @@ class Amendments(ABC):
         arm = self.definition.arm(option)
         self._live.change(lambda rules: rules.reinstate(arm, kept_text(why)), request)
 
-    def add_option(self, option: Any, settings: Mapping[str, Any] | None = None, *, request: str | None = None) -> None:
+    def add_option(
+        self,
+        option: Any,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        cost: float | None = None,
+        request: str | None = None,
+    ) -> None:
         """Adds an option that turned up later; not where rounds are planned ahead.
 
         It is measured a few times first, within the budget as it is: ``extend`` it if need be.
@@ -137,26 +147,44 @@ class Amendments(ABC):
         Args:
             option: its name.
             settings: the further columns of the table of options, if the others have some.
+            cost: of a measurement, if the others have one each.
             request: an id of this call; see ``add``.
         """
         name, own = option_with_settings(option, settings)
-        self._live.change(lambda rules: rules.join(name, own), request)
+        price = None if cost is None else check_real(cost, "cost", above=0.0)
+        self._live.change(lambda rules: rules.join(name, own, price), request)
 
-    def extend(self, *numbers: int, budget: int | None = None, request: str | None = None, **more: Any) -> None:
-        """Allows more measurements, up to a new budget: for policies whose rounds are not planned ahead.
+    def aim(self, *, confidence: float | None = None, resolution: Finest | None = None, request: str | None = None) -> None:
+        """Says anew when the study stops before its budget is spent; what is not said stays.
 
         Args:
-            budget: the new one, all measurements so far included.
+            confidence: the probability of being right that is enough, as for ``Study.create``; 1 spends the whole budget.
+            resolution: likewise.
+            request: an id of this call; see ``add``.
+        """
+        if confidence is None and resolution is None:
+            raise InvalidInput("say when it is sure enough, for instance aim(confidence=0.95).")
+        aim = check_aim(confidence, resolution, self.definition.metrics)
+        self._live.change(lambda rules: rules.aim(aim), request)
+
+    def extend(self, *numbers: int, budget: BudgetGiven | None = None, request: str | None = None, **more: Any) -> None:
+        """Allows more, up to a new budget: for policies whose rounds are not planned ahead.
+
+        Args:
+            budget: the new one, all measurements so far included; in the same unit as before.
             request: an id of this call; see ``add``.
             numbers: not taken, nor is anything else; more time for measurements is ``renew``.
         """
         if numbers or more or budget is None:
             given = ", ".join([*map(repr, numbers), *(f"{name}={value!r}" for name, value in more.items())])
+            now = self.budget
+            example = (now.unit, 2 * now.amount) if isinstance(now, Amount) else now + 100
             raise InvalidInput(
-                f"extend({given}) is not about a budget; write extend(budget={self.budget + 100}) to allow more measurements, "
+                f"extend({given}) is not about a budget; write extend(budget={example!r}) to allow more measurements, "
                 f"or renew({given or 'number'}) to give a worker more time for some."
             )
-        self._live.change(lambda rules: rules.extend(budget), request)
+        wanted = budget_of(budget)
+        self._live.change(lambda rules: rules.extend(wanted), request)
 
     def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
@@ -190,6 +218,7 @@ class Amendments(ABC):
         again: bool = False,
         corrected: Mapping[int, Values] | None = None,
         why: str = "",
+        costs: Mapping[int, float] | None = None,
         request: str | None = None,
     ) -> list[int]:
         """``tell``, ``fail`` and ``add`` for many measurements at once: all of them, or none if anything is wrong with one.
@@ -205,6 +234,7 @@ class Amendments(ABC):
             again: whether equal rows are other measurements, and to be added, too.
             corrected: number to the values that replace those that were told.
             why: they are corrected.
+            costs: number to what a measurement that failed has cost; see ``fail``.
             request: an id of this call; see ``add``.
 
         Returns:
@@ -213,6 +243,10 @@ class Amendments(ABC):
         rows = {number_of(number): self.definition.told(values) for number, values in mapping_of(told, "told").items()}
         reasons = {number_of(number): kept_text(why) for number, why in mapping_of(failed, "failed").items()}
         beside = {number_of(number): option for number, option in mapping_of(options or {}, "options").items()}
+        paid = {
+            number_of(number): {"cost": check_real(cost, "cost", minimum=0.0)}
+            for number, cost in mapping_of(costs or {}, "costs").items()
+        }
         new = self.definition.rows(added)
         other = {
             number_of(number): self.definition.told(row).row for number, row in mapping_of(corrected or {}, "corrected").items()
@@ -227,7 +261,7 @@ class Amendments(ABC):
             for number, values in other.items():
                 rules.correct(number, values, kept_text(why))
             for number, reason in reasons.items():
-                rules.fail(number, {"why": reason})
+                rules.fail(number, {"why": reason, **paid.get(number, {})})
             if before is not None:
                 return before
             return rules.add(new if again else rules.unknown(new), of=new)

@@ -18,8 +18,10 @@ from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge,
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.differences import Beaten
+from paretopick.studies.resolution import Resolution
 from paretopick.studies.result import OptionResult, ParetoResult
 from paretopick.studies.state import State
+from paretopick.studies.stopping import is_reached
 from paretopick.theory.dominance import weakly_dominates
 
 FEW_DRAWS = 400
@@ -41,18 +43,21 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     """
     definition, said = state.definition, _said(state, level)
     means = state.means()
-    signed = means * definition.signs
-    dominators = _dominators(signed, said.front, [arm for arm in state.present if arm not in said.front])
+    signed = state.compared_means() * definition.signs
+    compared = signed[:, definition.requirements.compared]
+    dominators = _dominators(compared, said.front, [arm for arm in state.present if arm not in said.front])
     beaten_by = said.beaten(definition) if sure else {}
     judgement = said.judgement
-    intervals = {} if judgement is None else dict(zip(said.present, judgement.estimates.intervals().tolist(), strict=True))
+    intervals = {} if judgement is None else dict(zip(said.present, _intervals(judgement, definition), strict=True))
     counts = state.counts
     errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
     errors[:, definition.is_exact] = 0.0
+    errors[:, definition.logged] *= means[:, definition.logged]
     names, left_in = definition.options, _left_in(state)
+    stopped = _stopped(state, said)
     return ParetoResult(
         study=study,
-        done=state.done,
+        done=state.done or stopped is not None,
         pareto=tuple(names[arm] for arm in sorted(said.front)),
         options=tuple(
             OptionResult(
@@ -63,12 +68,13 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
                 measurements=int(counts[arm]),
                 means=_by_metric(definition.goals, means[arm]),
                 standard_errors=_by_metric(definition.goals, np.where(counts[arm], errors[arm], np.nan)),
-                intervals=dict(zip(definition.goals, map(tuple, intervals[arm]), strict=True))
+                intervals=dict(zip(definition.goals, intervals[arm], strict=True))
                 if arm in intervals
                 else dict.fromkeys(definition.goals),
                 left_in_round=left_in.get(arm),
                 in_answer=arm in said.front,
                 beaten_by=beaten_by.get(arm),
+                **said.more_of(arm, definition),
             )
             for arm, name in enumerate(names)
         ),
@@ -80,12 +86,38 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
         budget=state.budget,
         used=state.used,
         round=state.round,
-        notes=(*_notes(state), *_contradictions(state, said), *_surprises(definition, signed, said), *_cautions(judgement)),
+        notes=(*_notes(state), *_contradictions(state, said), *_surprises(definition, compared, said), *_cautions(judgement)),
         is_part=definition.choice.max_arms is not None,
         level=level,
         near_equals=said.near_equals(definition) if sure else (),
+        resolution=_resolution(definition, judgement),
+        stopped=stopped,
+        spent=state.spent,
         look_ahead=_look_ahead(state, said) if sure else None,
     )
+
+
+def _stopped(state: State, said: _Said) -> str | None:
+    """Why it ended before its budget was spent: it is as sure as it was to be."""
+    if state.done or said.judgement is None or len(said.present) < len(state.present):
+        return None
+    if not is_reached(state.aim, said.judgement, state.definition.metrics):
+        return None
+    return f"It is {state.aim.text}, as was asked for: {counted(state.used, 'measurement')} were enough."
+
+
+def _intervals(judgement: Judgement, definition: Definition) -> list[list[tuple[float, float]]]:
+    """Of every option and metric, in the units of the user."""
+    ends = judgement.estimates.intervals()
+    for at in (at for at, metric in enumerate(definition.metrics) if metric.log):
+        ends[:, at] = np.exp(ends[:, at])
+    return [[(low, high) for low, high in row] for row in ends.tolist()]
+
+
+def _resolution(definition: Definition, judgement: Judgement | None) -> Resolution | None:
+    """Where no margin is declared, and all Pareto-optimal options are to be found."""
+    declared = definition.requirements.margins.any() or definition.choice.max_arms is not None
+    return None if judgement is None or declared else judgement.resolution(definition.metrics)
 
 
 @dataclass(frozen=True)
@@ -108,7 +140,29 @@ class _Said:
         chance = self.chances.get(arm)
         if chance is None:
             return "open"
-        return "pareto" if chance >= self.level else "dominated" if chance <= 1.0 - self.level else "open"
+        if self.judgement is None:
+            return "pareto" if chance >= self.level else "dominated" if chance <= 1.0 - self.level else "open"
+        place, judgement = self.present.index(arm), self.judgement
+        if judgement.surely_in[place]:
+            return "pareto"
+        if judgement.surely_out[place]:
+            return "infeasible" if judgement.surely_infeasible[place] else "dominated"
+        return "open"
+
+    def more_of(self, arm: int, definition: Definition) -> dict[str, Any]:
+        """What margins and limits say about an option, as ``OptionResult`` takes it."""
+        if self.judgement is None or arm not in self.present:
+            return {}
+        place, judgement = self.present.index(arm), self.judgement
+        limits = judgement.required.limits
+        broken = (judgement.draws[:, place] * judgement.estimates.signs < limits).mean(axis=0) >= 0.5
+        by_rounds = not definition.choice.roundless or definition.choice.max_arms is not None
+        return {
+            "worth_keeping": float(judgement.worth[place]),
+            "within_limits": float(judgement.feasible[place]) if judgement.required.limited else None,
+            "wrong": None if by_rounds else float(judgement.wrong[place]),
+            "beyond": tuple(definition.metrics[at].name for at in np.flatnonzero(broken)),
+        }
 
     @property
     def answer_of_the_data(self) -> set[int]:
@@ -144,7 +198,7 @@ def _said(state: State, level: float) -> _Said:
     by_rounds = not definition.choice.roundless
     if not present:
         return _Said(present, set(), Certainty(None, None, 0, "No option is left."), level)
-    if len(present) == 1:
+    if len(present) == 1 and not definition.requirements.limited:
         front = set(state.front()) if by_rounds else set(present)
         right = float(front == set(present))
         alone = Certainty(right, (right, right), 0, "A single option is Pareto-optimal without any measurement.")
@@ -154,7 +208,7 @@ def _said(state: State, level: float) -> _Said:
         estimates = state.estimates(present)
     except NotReady as reason:
         return _Said(present, set(state.front()), Certainty(None, None, 0, capital(str(reason))), level)
-    judgement = judge(estimates, level=level, max_arms=definition.choice.max_arms)
+    judgement = judge(estimates, required=definition.requirements, level=level, max_arms=definition.choice.max_arms)
     chances = dict(zip(present, judgement.probabilities.tolist(), strict=True))
     if not by_rounds:
         front = {present[place] for place in np.flatnonzero(judgement.answer)}
@@ -169,7 +223,7 @@ def quick_guess(state: State) -> list[int]:
     if state.definition.choice.roundless:
         with suppress(NotReady):
             judged = _judged(state)
-            judgement = judge(state.estimates(judged), n_draws=FEW_DRAWS)
+            judgement = judge(state.estimates(judged), required=state.definition.requirements, n_draws=FEW_DRAWS)
             return [judged[place] for place in np.flatnonzero(judgement.answer)]
         return []
     return state.front()
@@ -237,7 +291,7 @@ def _notes(state: State) -> Iterable[str]:
         numbers = ", ".join(map(str, voided))
         plural = "measurements" if len(voided) > 1 else "measurement"
         yield f"{plural} {numbers} left the means after the round was closed; what was decided with them stands."
-    if len(state.definition.options) == 1:
+    if len(state.definition.options) == 1 and not state.definition.requirements.limited:
         yield "a single option is Pareto-optimal without any measurement."
     elif state.done or state.definition.choice.roundless:
         for arm in state.present if state.counts.any() else ():
@@ -246,6 +300,12 @@ def _notes(state: State) -> Iterable[str]:
                     "the answer is about the others" if state.definition.choice.roundless else "what was decided about it stands"
                 )
                 yield f"{state.definition.options[arm]!r} has no measurements; {stands}."
+    if state.done and not state.definition.choice.roundless and 0 < state.used < state.budget:
+        left = state.budget - state.used
+        yield (
+            f"{counted(left, 'measurement')} of the budget {'is' if left == 1 else 'are'} left over: in a round all options that "
+            "are still in it are measured equally often."
+        )
     if state.kept:
         verb = "is" if state.kept == 1 else "are"
         yield f"{counted(state.kept, 'measurement')} more than the rounds have asked for {verb} not in the means (yet)."
@@ -284,7 +344,7 @@ def _contradictions(state: State, said: _Said) -> Iterable[str]:
 
 def _surprises(definition: Definition, means: FloatArray, said: _Said) -> Iterable[str]:
     """Where an answer by all that is known differs from the means alone, for policies that decide nothing beforehand."""
-    if not definition.choice.roundless or said.judgement is None:
+    if not definition.choice.roundless or said.judgement is None or not definition.requirements.is_plain:
         return
     names, answer = definition.options, sorted(said.front)
     outside = [arm for arm in said.present if arm not in said.front]

@@ -7,7 +7,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import isfinite, log
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from paretopick.errors import LogDamaged, NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event, Row
 from paretopick.policies.base import STATE_FORMAT, Policy
+from paretopick.studies.budgets import Spent
 from paretopick.studies.definition import Definition
 from paretopick.studies.sums import Sums
 
@@ -39,6 +40,8 @@ class State(ABC):
         self.failed = 0
         self.retired: dict[int, str] = {}
         """Options that were taken out, and why."""
+        self.aim = definition.aim
+        """When it stops before the budget is spent, as it was said last."""
         self._base = definition
         self.sums = Sums(len(definition.options), len(definition.metrics))
         """Of the measurements that count."""
@@ -54,6 +57,11 @@ class State(ABC):
     @abstractmethod
     def budget(self) -> int:
         """The most measurements that are asked for."""
+
+    @property
+    def spent(self) -> Spent | None:
+        """How much of the budget is spent, where that is in a unit; None where it counts measurements."""
+        return None
 
     @property
     @abstractmethod
@@ -83,6 +91,10 @@ class State(ABC):
             n: how many.
             out: how many measurements of each option are being made.
         """
+
+    @abstractmethod
+    def due_alike(self, out: Mapping[int, int]) -> list[int]:
+        """Returns the options that ``proposals`` begins with, if several are equally due and any of them may be first."""
 
     @abstractmethod
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
@@ -125,29 +137,40 @@ class State(ABC):
     def means(self) -> FloatArray:
         """Returns the mean of every option and metric, in the units of the user, NaN without measurements.
 
-        Where all values are equal it is exactly that value.
+        Where all values are equal it is exactly that value; of metrics that are compared as logarithms it is the geometric mean.
         """
-        return self.sums.means()
+        means = self.sums.means()
+        for at in self.definition.logged:
+            means[:, at] = np.exp(means[:, at])
+        return means
+
+    def compared_means(self) -> FloatArray:
+        """Returns the mean of every option and metric as it is compared, NaN without measurements; not yet with its sign."""
+        means = self.sums.means()
+        for at, metric in enumerate(self.definition.metrics):
+            if metric.log and metric.exact:
+                means[:, at] = np.log(means[:, at])
+        return means
 
     def variances(self) -> FloatArray:
-        """Returns the sample variance of every option and metric, NaN with fewer than two measurements."""
+        """Returns the sample variance of every option and metric as it is compared, NaN with fewer than two measurements."""
         freedom = self.sums.known - 1
         return np.where(freedom > 0, self.sums.squares() / np.maximum(freedom, 1), np.nan)
 
     def noise(self) -> FloatArray:
-        """Returns the standard deviation of each metric, pooled over the options; NaN without repeats."""
+        """Returns the standard deviation of each metric as it is compared, pooled over the options; NaN without repeats."""
         freedom = np.maximum(self.sums.known - 1, 0).sum(axis=0)
         squares = self.sums.squares().sum(axis=0)
         return np.where(freedom > 0, np.sqrt(squares / np.maximum(freedom, 1)), np.nan)
 
     def estimates(self, arms: Sequence[int]) -> Estimates:
-        """Returns what is known about the means of some options; raises ``NotReady`` if that is too little."""
+        """Returns what is known about the means of some options, as they are compared; raises ``NotReady`` if too little is."""
         chosen = np.array(arms, dtype=np.int64)
         return estimate(
             self.sums.counts[chosen] if self.sums.complete else self.sums.known[chosen],
-            self.sums.means()[chosen],
+            self.compared_means()[chosen],
             self.sums.products(arms),
-            binary=self.sums.binary(arms),
+            binary=self.sums.binary(arms) & [not metric.log for metric in self.definition.metrics],
             exact=np.array(self.definition.is_exact),
             signs=self.definition.signs,
             measurements=self.sums.counts[chosen],
@@ -183,7 +206,11 @@ class State(ABC):
 
     def signed_totals(self, arms: Sequence[int]) -> FloatArray:
         """Returns the sums of some options as policies have them: larger is better."""
-        return self.sums.totals(arms) * self.definition.signs + 0.0  # not -0.0
+        totals = self.sums.totals(arms)
+        for at, metric in enumerate(self.definition.metrics):
+            if metric.log and metric.exact:
+                totals[:, at] = self.sums.known[list(arms), at] * np.nan_to_num(self.compared_means()[list(arms), at])
+        return totals * self.definition.signs + 0.0  # not -0.0
 
     # What happens.
 
@@ -240,18 +267,22 @@ class State(ABC):
         return event.number, self._arm(event), self._row(event, event.measured)
 
     def _row(self, event: Event, values: Any) -> Row:
-        """Values of an event: as many as there are metrics, of which some may be missing."""
+        """Values of an event as sums take them: as many as there are metrics, of which some may be missing."""
+        logged = self.definition.logged
         if (
             not isinstance(values, Sequence)
             or len(values) != len(self.definition.metrics)
             or not all(value is None or isfinite(value) for value in values)
             or all(value is None for value in values)
+            or any(value is not None and value <= 0 for value in map(values.__getitem__, logged))
         ):
             raise LogDamaged(
                 f"event {event.position} of the log ({event.kind}) is measurement {event.number} with the values {values}; "
-                f"expected {len(self.definition.metrics)} finite values."
+                f"expected {len(self.definition.metrics)} finite values{', of metrics with log above 0' if logged else ''}."
             )
-        return values
+        if not logged:
+            return values
+        return [log(value) if at in logged and value is not None else value for at, value in enumerate(values)]
 
 
 def unknown_kind(event: Event) -> LogDamaged:
@@ -273,4 +304,6 @@ def fingerprint(definition: Definition) -> str:
     """Returns by what a study is known again: whatever decides what follows from its events."""
     about = definition.to_dict()
     parts = [about[key] for key in ("options", "metrics", "exact", "budget", "policy", "policy_options", "scale")]
+    parts += [about[key] for key in ("details", "cost") if key in about]
+    parts += [list(definition.costs.by_option)] if definition.costs is not None and definition.costs.by_option else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

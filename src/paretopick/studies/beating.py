@@ -1,4 +1,4 @@
-"""Who beats whom: for every option outside an answer, the member that most likely dominates it, and by how much."""
+"""Who beats whom: for every option outside an answer, the member that most likely dominates or covers it, and by how much."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ AT_ONCE = 2_000_000
 def beaten(judgement: Judgement, answer: BoolArray, options: Sequence[str], metrics: Sequence[Metric]) -> dict[int, Beaten]:
     """Returns for each option outside the answer which member of it most likely dominates it, and by how much.
 
-    Options are named by their places. Nobody is named who does so in no draw.
+    Options are named by their places. Nobody is named who does so in no draw. Where there are margins, to dominate is to cover:
+    to be nowhere worse by more than the margin.
 
     Args:
         judgement: of the options.
@@ -65,12 +66,14 @@ def _likeliest(judgement: Judgement, members: IntArray, others: IntArray) -> tup
     """For each of the others the member that dominates it in most draws, and in which share; the first of equals."""
     from scipy.special import log_ndtr
 
-    draws, signs = judgement.draws, judgement.estimates.signs
+    required = judgement.required
+    draws, signs = judgement.draws[..., required.compared], judgement.estimates.signs[required.compared]
+    margins = required.margins[required.compared]
     means, variances = draws.mean(axis=0) * signs, draws.var(axis=0)
     n = min(LOOKED_AT, len(members))
     chosen, shares = np.empty(len(others), dtype=np.int64), np.empty(len(others))
     for place, other in enumerate(others):
-        ahead = means[members] - means[other]
+        ahead = means[members] - means[other] + margins
         width = np.sqrt(variances[members] + variances[other])
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(width > 0, ahead / width, np.where(ahead >= 0, np.inf, -np.inf))
@@ -82,24 +85,28 @@ def _likeliest(judgement: Judgement, members: IntArray, others: IntArray) -> tup
 
 
 def _shares(judgement: Judgement, members: IntArray, other: int) -> FloatArray:
-    """In which share of the draws each of some options dominates another one."""
-    ahead = (judgement.draws[:, members] - judgement.draws[:, [other]]) * judgement.estimates.signs
+    """In which share of the draws each of some options dominates another one, or covers it where there are margins."""
+    required = judgement.required
+    ahead = ((judgement.draws[:, members] - judgement.draws[:, [other]]) * judgement.estimates.signs)[..., required.compared]
+    if required.margins.any():
+        return np.asarray((ahead >= -required.margins[required.compared]).all(axis=2).mean(axis=0))
     return np.asarray(((ahead >= 0).all(axis=2) & (ahead > 0).any(axis=2)).mean(axis=0))
 
 
 def _differences(
     judgement: Judgement, members: IntArray, others: IntArray, metrics: Sequence[Metric]
 ) -> list[tuple[Difference, ...]]:
-    """How each of some members differs from the option beside it, as ``Judgement.difference`` and ``ratio`` have it.
+    """How each of some members differs from the option beside it in the metrics that have a goal, in the units of the user.
 
     Ratios are also given where a few draws, of the long tails that few measurements have, are 0 or less in a metric that is not.
     """
     draws, binary = judgement.draws, judgement.estimates.binary
-    is_positive = (judgement.estimates.means > 0).all(axis=0)
+    centres = _in_units(judgement.estimates.means, metrics)
+    is_positive = (centres > 0).all(axis=0)
     found: list[tuple[Difference, ...]] = []
     step = max(AT_ONCE // (len(draws) * len(metrics)), 1)
     for start in range(0, len(others), step):
-        own, their = draws[:, members[start : start + step]], draws[:, others[start : start + step]]
+        own, their = (_in_units(draws[:, places[start : start + step]], metrics) for places in (members, others))
         positive = is_positive & (((own > 0) & (their > 0)).mean(axis=0) >= POSITIVE)
         apart, ratios = _intervals(own - their), np.ones((3, *positive.shape))
         ratios[:, positive] = _intervals(_ratios(own[:, positive], their[:, positive]))
@@ -112,12 +119,21 @@ def _differences(
                         (float(apart[0, i, d]), float(apart[2, i, d])),
                         float(ratios[1, i, d]) if positive[i, d] else None,
                         (float(ratios[0, i, d]), float(ratios[2, i, d])) if positive[i, d] else None,
-                        is_share=bool(binary[d] or (metric.goal == "max" and judgement.estimates.means[:, d].max() <= 1.0)),
+                        is_share=bool(binary[d] or (metric.goal == "max" and centres[:, d].max() <= 1.0)),
+                        unit=metric.unit,
                     )
                     for d, metric in enumerate(metrics)
+                    if metric.compared
                 )
             )
     return found
+
+
+def _in_units(values: FloatArray, metrics: Sequence[Metric]) -> FloatArray:
+    """Values as they are compared, ``(..., n_metrics)``, in the units of the user."""
+    if not any(metric.log for metric in metrics):
+        return values
+    return np.stack([metric.unscaled(values[..., at]) for at, metric in enumerate(metrics)], axis=-1)
 
 
 def _ratios(own: FloatArray, their: FloatArray) -> FloatArray:

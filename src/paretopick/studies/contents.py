@@ -21,6 +21,7 @@ NEEDED = {
     "reinstated": ("arm", "why"),
     "joined": ("option", "settings"),
     "extended": ("budget",),
+    "aimed": (),
     "imported": ("digest",),
     "released": ("numbers",),
 }

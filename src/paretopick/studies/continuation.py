@@ -1,14 +1,16 @@
 """What more measurements would bring: the continuation of a study, simulated from its present data.
 
 For every run a truth is drawn from what the data leave open, and the study goes on from its data with measurements of that truth.
-How often the answer is then right, and which options were measured, is read off at a ladder of numbers of further measurements.
+How often the answer is then right, and which options were measured, is read off at several numbers of further measurements. Right
+is what is right within the margins and limits of the metrics; the same answers are also counted under wider margins, to say which
+ones would do.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,14 @@ from paretopick._words import counted, probability
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
 from paretopick.estimates import Estimates
-from paretopick.metrics import Metric
+from paretopick.metrics import Metric, requirements_of
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import simulate
+from paretopick.studies.certainty import required_of
 from paretopick.studies.data import StudyData
-from paretopick.studies.next_step import SURE, NextStep, too_alike
+from paretopick.studies.ladders import Ladder, Resolved
+from paretopick.studies.next_step import SURE, NextStep, resolved_sentence, too_alike, within_text
+from paretopick.theory.requirements import Requirements
 
 RUNS = 400
 """Simulated continuations, if that does not take too long."""
@@ -52,11 +57,13 @@ class Step:
 
     more: int
     right: float
-    """The probability that the answer is then right."""
+    """The probability that the answer is then right, within the margins if there are some."""
     mostly: tuple[str, ...]
     """The options that would get most of them; empty if they are spread over many."""
     shares: tuple[float, ...]
     """Which part of them each option would get."""
+    resolves: Resolved | None = None
+    """Up to which differences the answer is then right with the probability that was aimed for; None if limits are in the way."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,10 @@ class Continuation:
     """How many continuations were simulated."""
     asked: tuple[int, ...] = ()
     """The numbers of further measurements that somebody wanted to know about."""
+    within: str = ""
+    """What a right answer is, if not exactly the Pareto set: `` within the margins``, for example."""
+    says_margins: bool = False
+    """Whether it says up to which differences answers will be right: if no margins were declared, or somebody asked."""
 
     @property
     def shown(self) -> tuple[Step, ...]:
@@ -87,8 +98,10 @@ class Continuation:
 
     def sentences(self) -> list[str]:
         """Returns what it says, in words."""
-        said = [f"The answer is right with {probability(self.present)} now, after {counted(self.used, 'measurement')}."]
-        said.append(self.next_step)
+        now = f"The answer is right{self.within} with {probability(self.present)} now, after {counted(self.used, 'measurement')}."
+        said = [now, self.next_step]
+        if self.says_margins:
+            said += [resolved_sentence(step.more, step.resolves, self.target) for step in self.shown if step.more in self.asked]
         if self.runs:
             said.append(
                 f"Simulated {self.runs:,} times from the data so far with {self.policy}, each time with means drawn from what "
@@ -103,6 +116,7 @@ class Continuation:
                 "more": step.more,
                 "budget": self.used + step.more,
                 "right": step.right,
+                "resolves": None if step.resolves is None else step.resolves.factor,
                 **{f"share of {name}": share for name, share in zip(self.options, step.shares, strict=True)},
             }
             for step in self.shown
@@ -125,6 +139,7 @@ class Continuation:
                     "more": step.more,
                     "budget": self.used + step.more,
                     "right": step.right,
+                    "resolves": None if step.resolves is None else asdict(step.resolves),
                     "mostly": list(step.mostly),
                     "shares": dict(zip(self.options, step.shares, strict=True)),
                 }
@@ -169,11 +184,12 @@ def continuation(
     runs: int | None = None,
     rng: int = 0,
     workers: int | None = None,
+    find_margins: bool = False,
 ) -> Continuation:
     """Returns what further measurements of a study would bring.
 
     Args:
-        estimates: what is known of the options that take part.
+        estimates: what is known of the options that take part, as they are compared.
         counts: their measurements.
         sums: ``(n_options, n_metrics)`` of what was measured, with signs: larger is better.
         squares: sums of squared deviations from the means, likewise.
@@ -187,17 +203,25 @@ def continuation(
         runs: continuations to simulate; by default as many as a second or two allows, at most 400.
         rng: the seed; the same data say the same, whenever they are asked.
         workers: threads.
+        find_margins: whether to say which margins a number of measurements resolves though the metrics have some.
     """
     here = int(counts.sum())
     used = here if used is None else used
     goes_on = _going_on(choice)
     if more is None and (present_probability >= target or probability(present_probability) == probability(target)):
-        return Continuation(used, present_probability, target, (), SURE, 0, goes_on.name, tuple(names), 0)
-    steps, affordable = _ladder(here, needed_first(choice, counts), estimates.means.shape, more or ())
+        within = within_text(requirements_of(metrics))
+        return Continuation(used, present_probability, target, (), SURE, 0, goes_on.name, tuple(names), 0, within=within)
+    plain = requirements_of(metrics).is_plain
+    steps, affordable = _ladder(here, needed_first(choice, counts), estimates.means.shape, more or (), plain=plain)
     runs = affordable if runs is None else runs
-    truths = _ranked(estimates, estimates.larger_is_better(estimates.draws(runs, np.random.default_rng(rng))))
+    problem = _Problem(estimates, counts, metrics)
+    truths = problem.simulated(estimates.draws(runs, np.random.default_rng(rng)))
+    required = problem.required
+    says_margins = find_margins or not required.margins.any()
+    base = required.with_margins(np.zeros(len(metrics))) if find_margins else required
+    ladder = Ladder(base, np.where(estimates.exact, 0.0, estimates.pooled), metrics)
     curve = simulate(
-        Bandit(_ranked(estimates, estimates.larger_is_better(estimates.means)), estimates.noise, name="continuation"),
+        Bandit(problem.simulated(estimates.means), estimates.noise, name="continuation"),
         goes_on,
         budgets=[here + step for step in steps],
         runs=runs,
@@ -205,21 +229,40 @@ def continuation(
         workers=workers,
         scale=[metric.divisor(noise) for metric, noise in zip(metrics, estimates.scale().tolist(), strict=True)],
         truths=truths,
-        known=(counts, _known_sums(estimates, counts, sums), np.where(estimates.exact, 0.0, squares)),
+        known=(counts, problem.known_sums(counts, sums), np.where(estimates.exact, 0.0, squares)),
         hypervolume=False,
         by_arm=True,
+        margins=None if required.is_plain else required.as_margins,
+        limits=None if required.is_plain else required.as_limits,
+        ladder=ladder.rungs,
     )
-    right = np.maximum(_rising(1.0 - curve.rate), present_probability)
+    right = np.maximum(_rising(1.0 - curve.rate_within), present_probability)
     shares = (curve.pulls_by_arm - counts) / np.array(steps)[:, None]
+    resolved = _falling([ladder.reached(curve, place, 1.0 - target) for place in range(len(steps))])
     found = [
-        Step(n, float(chance), _mostly(share, names), tuple(share.tolist()))
-        for n, chance, share in zip(steps, right, shares, strict=True)
+        Step(n, float(chance), _mostly(share, names), tuple(share.tolist()), margins)
+        for n, chance, share, margins in zip(steps, right, shares, resolved, strict=True)
     ]
     needed = _crossing(present_probability, found, target)
     said = NextStep(present_probability, target, used, found, choice is goes_on)
-    sentence = said.missed(too_alike(curve, truths, estimates, names, metrics)) if needed is None else said.reached(needed)
+    if needed is None:
+        reason = too_alike(curve, truths, estimates.exact, ladder.noise, names, metrics, required)
+        sentence = said.missed(reason)
+    else:
+        sentence = said.reached(needed)
     return Continuation(
-        used, present_probability, target, tuple(found), sentence, needed, goes_on.name, tuple(names), runs, tuple(more or ())
+        used=used,
+        present=present_probability,
+        target=target,
+        steps=tuple(found),
+        next_step=sentence,
+        needed=needed,
+        policy=goes_on.name,
+        options=tuple(names),
+        runs=runs,
+        asked=tuple(more or ()),
+        within=within_text(required),
+        says_margins=says_margins,
     )
 
 
@@ -237,13 +280,13 @@ def needed_first(choice: PolicyChoice, counts: IntArray) -> int:
     return int(np.maximum(initial - counts, 0).sum())
 
 
-def _ladder(used: int, missing: int, shape: tuple[int, ...], more: Sequence[int]) -> tuple[list[int], int]:
+def _ladder(used: int, missing: int, shape: tuple[int, ...], more: Sequence[int], *, plain: bool) -> tuple[list[int], int]:
     """Numbers of further measurements, and how many continuations to simulate up to the last of them."""
     if more and min(more) < max(missing, 1):
         first = f"; options that were measured less often than the others get {missing} first" if missing else ""
         raise InvalidInput(f"more={list(more)} must be numbers of further measurements, {max(missing, 1)} or more{first}.")
     wanted = max(FURTHEST * used, FEWEST_EACH * shape[0])
-    affordable = SECONDS / _seconds(used, *shape)
+    affordable = SECONDS / (_seconds(used, *shape) * (1.0 if plain else 1.5 + shape[0] / 70))
     last = max(min(wanted, affordable / FEWEST_RUNS), missing, shape[0])
     first_step = max(missing, last / 100, 1)
     steps = sorted({*more, *(max(two_digits(n), missing, 1) for n in np.geomspace(first_step, last, STEPS))})
@@ -256,21 +299,44 @@ def _seconds(used: int, n_options: int, n_metrics: int) -> float:
     return (0.2 + (0.3 + n_options / 80) / in_a_row) * (1 + n_metrics) * 1e-6
 
 
-def _ranked(estimates: Estimates, means: FloatArray) -> FloatArray:
-    """Means with ranks in place of exact values, of which only the order matters: sums of whole numbers are not rounded."""
-    ranked = means.copy()
-    for metric in np.flatnonzero(estimates.exact):
-        values = estimates.means[:, metric] * estimates.signs[metric]
-        ranked[..., metric] = np.unique(values, return_inverse=True)[1].reshape(-1)
-    return ranked
+class _Problem:
+    """What is simulated: options as they may be, larger is better, and what is required of them in the same units."""
+
+    def __init__(self, estimates: Estimates, counts: IntArray, metrics: Sequence[Metric]) -> None:
+        self._estimates = estimates
+        declared = required_of(estimates, metrics)
+        limits, margins = declared.limits.copy(), declared.margins.copy()
+        bits = 53 - max(int(counts.max()), 1).bit_length()
+        self._certain = np.zeros(estimates.means.shape)
+        for metric in np.flatnonzero(estimates.exact):
+            values = estimates.larger_is_better(estimates.means)[:, metric]
+            if margins[metric] > 0 or limits[metric] > -np.inf:
+                self._certain[:, metric] = _rounded(values, bits)
+                limits[metric], margins[metric] = _rounded(limits[metric], bits), _rounded(margins[metric], bits)
+            else:
+                self._certain[:, metric] = np.unique(values, return_inverse=True)[1].reshape(-1)
+        self.required = Requirements(margins, limits, declared.compared)
+        """Which differences matter, and which limits options must keep."""
+
+    def simulated(self, means: FloatArray) -> FloatArray:
+        """Returns means, larger is better; exact ones so that sums of them are not rounded.
+
+        Where only the order of exact values matters, they are ranks; where a margin or a limit is in their unit, values of so
+        many digits that a sum of all measurements has room for them.
+        """
+        return np.where(self._estimates.exact, self._certain, self._estimates.larger_is_better(means))
+
+    def known_sums(self, counts: IntArray, sums: FloatArray) -> FloatArray:
+        """Returns the sums as the simulated options have them."""
+        if self._estimates.binary.all():
+            return np.where(self._estimates.signs > 0, sums, sums + counts[:, None])
+        return np.where(self._estimates.exact, self._certain * counts[:, None], sums)
 
 
-def _known_sums(estimates: Estimates, counts: IntArray, sums: FloatArray) -> FloatArray:
-    """The sums as the simulated options have them: of opposites where metrics are 0 or 1 and small is good, of ranks if exact."""
-    if estimates.binary.all():
-        return np.where(estimates.signs > 0, sums, sums + counts[:, None])
-    ranks = _ranked(estimates, estimates.means)
-    return np.where(estimates.exact, ranks * counts[:, None], sums)
+def _rounded(values: Any, bits: int) -> Any:
+    """Numbers with so many binary digits: their products with small whole numbers are exact, and so are quotients of these."""
+    part, exponent = np.frexp(values)
+    return np.ldexp(np.round(np.ldexp(part, bits)), exponent - bits)
 
 
 # What follows from it.
@@ -285,6 +351,17 @@ def _rising(rates: FloatArray) -> FloatArray:
             last = groups.pop()
             groups[-1] += last
     return np.array([np.mean(group) for group in groups for _ in group])
+
+
+def _falling(resolved: Sequence[Resolved | None]) -> list[Resolved | None]:
+    """What is resolved, at each step no less than before: more data do not see less, but chance has it so."""
+    best: Resolved | None = None
+    found = []
+    for one in resolved:
+        if best is None or (one is not None and one.factor < best.factor):
+            best = one
+        found.append(best)
+    return found
 
 
 def _mostly(shares: FloatArray, names: Sequence[str]) -> tuple[str, ...]:

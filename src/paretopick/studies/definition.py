@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_budget, check_choice, check_distinct, check_name, check_sequence
+from paretopick._arrays import FloatArray, check_choice, check_distinct, check_name, check_sequence
 from paretopick._words import quoted, short
 from paretopick.errors import BudgetTooSmall, InvalidInput
-from paretopick.metrics import ERROR_SUFFIX, Metric, MetricsGiven, check_metrics, goals_of, signs_of
+from paretopick.metrics import ERROR_SUFFIX, Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
 from paretopick.policies import DEFAULT_POLICY, PolicyChoice, PolicyGiven, check_policy, policies_with
 from paretopick.policies.base import Policy
+from paretopick.studies.aims import NO_AIM, Aim, Finest, check_aim
+from paretopick.studies.budgets import NEARLY, Amount, Budget, BudgetGiven, CostGiven, Costs, budget_of, costs_of
+from paretopick.theory.requirements import Requirements
+
+RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits")
+"""Columns that tables did not have yet when studies could have them as metrics or settings: these studies go on."""
 
 RESERVED = (
     *("number", "option", "round", "status", "failed", "why", "worker", "at", "study"),
-    *("dominated_by", "probability", "measurements", "left_in_round", "in_answer", "beaten_by"),
+    *("dominated_by", "probability", "measurements", "left_in_round", *RESERVED_LATER),
 )
 """Columns that sheets, exports and results have of their own."""
 
@@ -64,27 +70,40 @@ class Definition:
     """Further columns of the table of options, the same for each."""
     metrics: tuple[Metric, ...]
     """In the order in which values are kept."""
-    budget: int
+    budget: Budget
+    """So many measurements, or so much of a unit."""
     choice: PolicyChoice
     compared_in: str
     """In units of what metrics without a width of their own are compared: "noise", or "raw" for as they are."""
+    cost: CostGiven | None = None
+    """Where the budget is in a unit, what a measurement costs, as ``define`` takes it; None for what is called as the unit."""
+    aim: Aim = NO_AIM
+    """When it stops before the budget is spent."""
     command: tuple[str, ...] = ()
-    """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next three."""
+    """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next five."""
     shell: bool = False
     """Whether a shell reads the command."""
     timeout: float | None = None
     """Seconds after which a measurement is stopped."""
     folder: str | None = None
     """In which the command runs."""
+    prepare: tuple[str, ...] = ()
+    """Another command, which runs before each measurement and is not measured."""
+    warmup: int = 0
+    """Runs of each option before it is measured for the first time, which do not count."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns JSON values, of which ``Definition.from_dict`` makes an equal definition; databases hold them."""
+        details = {metric.name: metric.details for metric in self.metrics if metric.details}
+        cost = dict(self.cost) if isinstance(self.cost, Mapping) else self.cost
+        aim = self.aim.to_dict()
+        rest = {"details": details, "aim": aim, "prepare": list(self.prepare), "warmup": self.warmup, "cost": cost}
         return {
             "options": list(self.options),
             "settings": [dict(row) for row in self.settings],
             "metrics": dict(self.goals),
             "exact": list(self.exact),
-            "budget": self.budget,
+            "budget": list(self.budget) if isinstance(self.budget, Amount) else self.budget,
             "policy": self.policy,
             "policy_options": dict(self.policy_options),
             "scale": self.scale if isinstance(self.scale, str) else dict(self.scale),
@@ -92,7 +111,7 @@ class Definition:
             "shell": self.shell,
             "timeout": self.timeout,
             "folder": self.folder,
-        }
+        } | {key: value for key, value in rest.items() if value}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Definition:
@@ -109,28 +128,53 @@ class Definition:
     @classmethod
     def _from_dict(cls, record: Mapping[str, Any]) -> Definition:
         widths, compared_in = _scale(record["scale"])
-        return cls(
+        details = record.get("details", {})
+        metrics = {name: {"goal": goal, **details.get(name, {})} for name, goal in record["metrics"].items()}
+        measured = check_metrics(metrics, exact=record.get("exact", ()), scale=widths)
+        aim = record.get("aim", {})
+        definition = cls(
             options=tuple(check_name(name, "option") for name in record["options"]),
             settings=tuple(dict(row) for row in record["settings"]),
-            metrics=check_metrics(record["metrics"], exact=record.get("exact", ()), scale=widths),
-            budget=check_budget(record["budget"], minimum=1),
+            metrics=measured,
+            budget=budget_of(record["budget"]),
             choice=PolicyChoice(record["policy"], record["policy_options"]),
             compared_in=compared_in,
+            cost=record.get("cost"),
+            aim=check_aim(aim.get("confidence"), aim.get("resolution"), measured),
             command=tuple(record.get("command", ())),
             shell=record.get("shell", False),
             timeout=record.get("timeout"),
             folder=record.get("folder"),
+            prepare=tuple(record.get("prepare", ())),
+            warmup=record.get("warmup", 0),
         )
+        definition.costs  # noqa: B018 -- which may be wrong
+        return definition
 
     @cached_property
-    def goals(self) -> Mapping[str, str]:
-        """Name of each metric to "min" or "max"."""
+    def costs(self) -> Costs | None:
+        """What measurements cost where the budget is in a unit; None where it counts measurements."""
+        return costs_of(self.budget, self.cost, self.options, self.settings, list(self.goals))
+
+    @cached_property
+    def goals(self) -> Mapping[str, str | None]:
+        """Name of each metric to "min" or "max", or None for a limit alone."""
         return goals_of(self.metrics)
 
     @cached_property
     def signs(self) -> FloatArray:
         """What values are multiplied by to make larger better."""
         return signs_of(self.metrics)
+
+    @cached_property
+    def requirements(self) -> Requirements:
+        """Which differences matter, and which limits options must keep, of values as they are compared."""
+        return requirements_of(self.metrics)
+
+    @cached_property
+    def logged(self) -> list[int]:
+        """The places of the metrics of which logarithms are added up; exact values are kept as they are."""
+        return [at for at, metric in enumerate(self.metrics) if metric.log and not metric.exact]
 
     @cached_property
     def exact(self) -> tuple[str, ...]:
@@ -159,15 +203,26 @@ class Definition:
         return self.choice.options
 
     def new_policy(self) -> Policy:
-        """Returns the policy of the study, which knows nothing yet."""
-        return self.choice.new(n_arms=len(self.options), n_objectives=len(self.metrics), budget=self.budget)
+        """Returns the policy of the study, which knows nothing yet; of a budget in a unit it knows nothing at all."""
+        counted = None if isinstance(self.budget, Amount) else self.budget
+        return self.choice.new(n_arms=len(self.options), n_objectives=len(self.metrics), budget=counted)
+
+    def check_columns(self) -> None:
+        """Refuses what a new study cannot have as metrics and settings, though one that is there already may."""
+        _check_columns([*self.goals, *self.settings[0]], RESERVED)
 
     def arm(self, option: str) -> int:
         """Returns the number of an option, from its name."""
         return self.options.index(check_choice(option, self.options, "option"))
 
-    def with_option(self, option: str, settings: Mapping[str, Any]) -> Definition:
-        """Returns the same definition with one more option, or says what is wrong with that."""
+    def with_option(self, option: str, settings: Mapping[str, Any], cost: float | None = None) -> Definition:
+        """Returns the same definition with one more option, or says what is wrong with that.
+
+        Args:
+            option: its name.
+            settings: as the other options have them.
+            cost: of a measurement of it, where costs are given by option.
+        """
         rows = dict(zip(self.options, self.settings, strict=True))
         if check_name(option, "option") in rows:
             raise InvalidInput(f"there is an option {option!r} already.")
@@ -176,7 +231,16 @@ class Definition:
             raise InvalidInput(f"option {option!r} has the settings {short(settings)}; the other options have {needed}.")
         ordered = {name: settings[name] for name in self.settings[0]}
         names, all_settings = _options(rows | {option: ordered})
-        return replace(self, options=names, settings=all_settings)
+        costs = self.cost
+        if isinstance(costs, Mapping) and cost is not None:
+            costs = {**costs, option: cost}
+        elif isinstance(costs, Mapping):
+            raise InvalidInput(f"the other options have a cost each; say what a measurement of {option!r} costs, too: cost=...")
+        elif cost is not None:
+            raise InvalidInput(f"cost={short(cost)} of option {option!r} is not needed: costs are not given by option here.")
+        grown = replace(self, options=names, settings=all_settings, cost=costs)
+        grown.costs  # noqa: B018 -- which may be wrong
+        return grown
 
     def rows(self, measurements: Any) -> list[tuple[int, Told]]:
         """Returns many measurements with the numbers of their options, or says what is wrong with which."""
@@ -242,23 +306,41 @@ class Definition:
         return extra
 
     def differences(self, other: Definition) -> list[str]:
-        """Returns in words what another definition has otherwise."""
-        mine, others = self.to_dict(), other.to_dict()
-        for record in (mine, others):
-            record["metrics"] = list(record["metrics"].items())  # values may come in their order, so it matters
-            for key in ("command", "shell", "timeout", "folder"):
-                del record[key]
-        return [f"{key} is {short(mine[key])} there and {short(others[key])} here" for key in mine if mine[key] != others[key]]
+        """Returns in words what another definition has otherwise, beside the command that measures."""
+        mine, others = self._compared(), other._compared()
+        if list(self.goals) == list(other.goals):  # values may come in the order of the metrics, so it matters
+            for record, metrics in ((mine, self.metrics), (others, other.metrics)):
+                del record["metrics"]
+                record |= {f"metric {metric.name!r}": metric.in_full for metric in metrics}
+        shown = ((what, _shown(mine[what]), _shown(others[what])) for what in mine if mine[what] != others.get(what, mine[what]))
+        return [f"{what} is {there} there and {here} here" for what, there, here in shown]
+
+    def _compared(self) -> dict[str, Any]:
+        """What makes it another study, by what that is about."""
+        about = self.to_dict()
+        kept = {key: about[key] for key in ("options", "settings", "policy", "policy_options")}
+        kept["budget"] = str(self.budget)
+        if self.costs is not None:
+            kept["cost"] = self.costs.unit if self.cost is None else about["cost"]
+        return kept | {"metrics": ", ".join(metric.in_full for metric in self.metrics), "scale": self.compared_in}
+
+
+def _shown(value: Any) -> str:
+    """What a definition says of something, in a sentence."""
+    return value if isinstance(value, str) else short(value)
 
 
 def define(
     *,
     options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
     metrics: MetricsGiven,
-    budget: int,
+    budget: BudgetGiven,
     policy: PolicyGiven = DEFAULT_POLICY,
     scale: Scale = "noise",
     exact: Iterable[str] = (),
+    cost: CostGiven | None = None,
+    confidence: float | None = None,
+    resolution: Finest | None = None,
 ) -> Definition:
     """Returns the definition of a study, or says what is wrong with it; ``Study.create`` describes the arguments."""
     names, settings = _options(options)
@@ -266,15 +348,27 @@ def define(
     measured = check_metrics(metrics, exact=exact, scale=widths)
     if compared_in == "raw" and any(metric.width is not None for metric in measured):
         raise InvalidInput('scale="raw" compares metrics as they are, and some have a width; leave one of both out.')
-    _check_columns([*goals_of(measured), *(settings[0] if settings else ())])
+    _check_columns([*goals_of(measured), *(settings[0] if settings else ())], set(RESERVED) - set(RESERVED_LATER))
+    chosen = _amendable(check_policy(policy)).with_default(spend="all")  # measurements are worth spending them all
+    _check_details(chosen, measured)
     definition = Definition(
         options=names,
         settings=settings,
         metrics=measured,
-        budget=check_budget(budget, minimum=1),
-        choice=_amendable(check_policy(policy)).with_default(spend="all"),  # measurements are worth spending them all
+        budget=budget_of(budget),
+        choice=chosen,
         compared_in=compared_in,
+        cost=cost,
+        aim=check_aim(confidence, resolution, measured),
     )
+    if definition.aim.is_set and (not chosen.roundless or chosen.max_arms is not None):
+        raise InvalidInput(
+            f"{chosen.name} plans its rounds for its budget and cannot stop when it is sure; leave confidence and resolution "
+            f"out, or use {' or '.join(policies_with('roundless'))}."
+        )
+    if definition.costs is not None:
+        _check_costs(definition, definition.costs)
+        return definition
     try:
         definition.new_policy()
     except BudgetTooSmall as refusal:
@@ -284,6 +378,26 @@ def define(
             refusal.smallest,
         ) from None
     return definition
+
+
+def _check_costs(definition: Definition, costs: Costs) -> None:
+    """Refuses a budget in a unit where rounds are planned, that is too small to begin with, or whose cost has no name to tell."""
+    assert isinstance(definition.budget, Amount)
+    if not definition.choice.roundless:
+        raise InvalidInput(
+            f"{definition.policy} plans its rounds for a number of measurements, and the budget is {definition.budget}; write a "
+            f"number, or use {' or '.join(policies_with('roundless'))}."
+        )
+    if costs.name in RESERVED:
+        raise InvalidInput(f"cost={costs.name!r} is a column that tables have already; call what a measurement costs otherwise.")
+    initial = getattr(definition.new_policy(), "initial", 0)
+    if costs.by_option is not None and initial * sum(costs.by_option) > definition.budget.amount / NEARLY:
+        needed = Amount(costs.unit, initial * sum(costs.by_option))
+        raise BudgetTooSmall(
+            f"the first measurements, {initial} of each of {len(definition.options)} options, cost {needed}; raise the budget of "
+            f"{definition.budget} to at least that, or lower initial.",
+            math.ceil(needed.amount),
+        )
 
 
 def _options(options: Any) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:
@@ -346,10 +460,10 @@ def _is_setting(value: Any) -> bool:
     return isinstance(value, float) and math.isfinite(value)
 
 
-def _check_columns(names: list[str]) -> None:
+def _check_columns(names: list[str], taken: Collection[str]) -> None:
     """Metrics and settings are columns of one sheet."""
     for name in names:
-        if name in RESERVED or name.endswith(ERROR_SUFFIX):
+        if name in taken or name.endswith(ERROR_SUFFIX):
             raise InvalidInput(f"{name!r} is a column that tables have already; choose another name for the metric or setting.")
         if names.count(name) > 1:
             raise InvalidInput(f"{name!r} is both a metric and a setting of the options; rename one.")
@@ -363,6 +477,16 @@ def _amendable(choice: PolicyChoice) -> PolicyChoice:
             f"{choice.name} is for simulations: it cannot take back measurements or be told their noise; use {others}."
         )
     return choice
+
+
+def _check_details(choice: PolicyChoice, metrics: Sequence[Metric]) -> None:
+    """Refuses margins, limits and logarithms for policies that know none."""
+    told = next((metric for metric in metrics if metric.log or metric.margin is not None or metric.limit is not None), None)
+    if told is not None and not choice.knows_margins:
+        raise InvalidInput(
+            f"metric {told.text!r} has a margin, a limit or log, of which {choice.name} knows nothing; use "
+            f"{' or '.join(policies_with('knows_margins'))}."
+        )
 
 
 def _scale(scale: Any) -> tuple[Mapping[str, float] | None, str]:

@@ -30,6 +30,8 @@ class Difference:
     ratio_interval: Interval | None = None
     is_share: bool = False
     """Whether the metric is a chance or a share, of which one percent more would mean two things."""
+    unit: str | None = None
+    """Of the metric, if it was said."""
 
     def __str__(self) -> str:
         """In words, as said of the option: ``seconds 4.1 times smaller (3.6 to 4.6)``."""
@@ -46,7 +48,8 @@ class Difference:
         value, *ends = aligned(abs(self.difference), low, high)
         if not value.strip("0.,"):
             return f"{self.metric} about equal{_between(*ends)}"
-        return f"{self.metric} {way} by {value}{_between(*ends)}"
+        unit = "" if self.unit is None else f" {self.unit}"
+        return f"{self.metric} {way} by {value}{unit}{_between(*ends)}"
 
 
 @dataclass(frozen=True)

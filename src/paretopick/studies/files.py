@@ -16,14 +16,16 @@ from paretopick._arrays import check_choice, check_flag, check_integer, check_re
 from paretopick._files import path_text, read_whole
 from paretopick._words import quoted, short
 from paretopick.errors import InvalidInput
+from paretopick.metrics import Metric
 from paretopick.policies import DEFAULT_POLICY
+from paretopick.studies.budgets import Amount
 from paretopick.studies.commands import Command
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.tables import read_options
 
 KEYS = (
-    *("name", "options", "metrics", "exact", "budget", "policy", "scale"),
-    *("command", "shell", "timeout", "folder", "retries", "workers"),
+    *("name", "options", "metrics", "exact", "budget", "cost", "policy", "scale", "confidence", "resolution"),
+    *("command", "shell", "timeout", "folder", "prepare", "warmup", "retries", "workers"),
 )
 NEEDED = ("options", "metrics", "budget")
 
@@ -38,15 +40,21 @@ class StudyFile:
     retries: int | None = None
     workers: int | None = None
 
-    def measure(self, timeout: float | None = None) -> Command:
+    def measure(self) -> Command:
         """Returns what measures an option."""
+        definition, costs = self.definition, self.definition.costs
         return Command(
-            self.definition.command,
-            metrics=self.definition.goals,
-            settings=self.definition.settings[0],
-            timeout=self.definition.timeout if timeout is None else timeout,
-            shell=self.definition.shell,
-            folder=self.definition.folder or ".",
+            definition.command,
+            metrics=[
+                *definition.goals,
+                *([costs.name] if costs is not None and costs.is_beside and not costs.is_elapsed else []),
+            ],
+            settings=definition.settings[0],
+            timeout=definition.timeout,
+            shell=definition.shell,
+            folder=definition.folder or ".",
+            prepare=definition.prepare,
+            warmup=definition.warmup,
         )
 
 
@@ -72,25 +80,37 @@ def study_file_text(study: StudyFile) -> str:
     settings = any(definition.settings)
     record = {
         "name": study.name,
-        "budget": definition.budget,
+        "budget": dict([definition.budget]) if isinstance(definition.budget, Amount) else definition.budget,
+        "cost": definition.cost,
         "policy": definition.choice.to_dict(),
         "exact": list(definition.exact) or None,
         "scale": None if definition.scale == "noise" else definition.scale,
+        **definition.aim.to_dict(),
         "command": list(definition.command) or None,
         "shell": definition.shell or None,
         "timeout": definition.timeout,
         "folder": definition.folder,
+        "prepare": list(definition.prepare) or None,
+        "warmup": definition.warmup or None,
         "retries": study.retries,
         "workers": study.workers,
         "options": None if settings else list(definition.options),
     }
     lines = [f"{key} = {_toml(value)}" for key, value in record.items() if value is not None]
-    tables: dict[str, Mapping[str, Any]] = {"metrics": definition.goals}
+    tables: dict[str, Mapping[str, Any]] = {"metrics": {metric.name: _metric(metric) for metric in definition.metrics}}
     if settings:
         tables["options"] = dict(zip(definition.options, definition.settings, strict=True))
     for title, table in tables.items():
         lines += ["", f"[{title}]", *(f"{_key(key)} = {_toml(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
+
+
+def _metric(metric: Metric) -> Any:
+    """What the file says of a metric: its goal, or a table if there is more; exact ones and widths are named elsewhere in it."""
+    details = metric.details
+    if isinstance(metric.margin, str):
+        del details["log"]  # which follows
+    return ({} if metric.goal is None else {"goal": metric.goal}) | details if details else metric.goal
 
 
 def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
@@ -108,32 +128,45 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         policy=record.get("policy", DEFAULT_POLICY),
         scale=record.get("scale", "noise"),
         exact=record.get("exact", ()),
+        cost=record.get("cost"),
+        confidence=record.get("confidence"),
+        resolution=record.get("resolution"),
     )
     return StudyFile(
         name=_text(record.get("name", path.stem), "name"),
         definition=replace(
             definition,
-            command=_words(record["command"], shell) if "command" in record else (),
+            command=command_words(record["command"], shell) if "command" in record else (),
             shell=shell,
             timeout=check_real(record["timeout"], "timeout", above=0.0) if "timeout" in record else None,
             folder=os.path.abspath(path.parent / path_text(_text(record.get("folder", "."), "folder"))),
+            prepare=command_words(record["prepare"], shell, "prepare") if "prepare" in record else (),
+            warmup=check_integer(record.get("warmup", 0), "warmup", minimum=0),
         ),
         retries=check_integer(record["retries"], "retries", minimum=0) if "retries" in record else None,
         workers=check_integer(record["workers"], "workers", minimum=1) if "workers" in record else None,
     )
 
 
-def _words(command: Any, shell: bool) -> tuple[str, ...]:
+def command_words(command: Any, shell: bool, name: str = "command") -> tuple[str, ...]:
+    """Returns the words of a command from a text or a list; a text for a shell is one word.
+
+    Args:
+        command: as it was given.
+        shell: whether a shell reads it.
+        name: what it is called where it was given.
+    """
     if isinstance(command, str):
         try:
             return (command,) if shell else tuple(shlex.split(command))
         except ValueError as problem:
             raise InvalidInput(
-                f"command={short(command)} cannot be taken apart ({problem}); write it as a list of words."
+                f"{name}={short(command)} cannot be taken apart ({problem}); write its quotes in pairs, or a list of words in a "
+                "study file."
             ) from None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         return tuple(command)
-    raise InvalidInput(f'command={short(command)} is neither a text nor a list of texts; write ["./bench.sh", "{{option}}"].')
+    raise InvalidInput(f'{name}={short(command)} is neither a text nor a list of texts; write ["./bench.sh", "{{option}}"].')
 
 
 def _text(value: Any, key: str) -> str:

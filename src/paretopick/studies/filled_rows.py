@@ -66,6 +66,8 @@ class FilledRows:
     request: str | None
     told: dict[int, Told] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
+    costs: dict[int, float] = field(default_factory=dict)
+    """Of what failed, as far as it is said."""
     added: list[tuple[str, Told, int]] = field(default_factory=list)
     """Option, measurement, and row."""
     corrected: dict[int, list[float | None]] = field(default_factory=dict)
@@ -228,6 +230,9 @@ class FilledRows:
                 raise InvalidInput(f"measurement {number} has values already; void it if it was wrong.")
             raise InvalidInput(f"measurement {number} was taken back ({there['why']}); leave the row out.")
         self.failed[number] = row.why
+        costs = self.study.definition.costs
+        if costs is not None and costs.name in self._extras and (cost := self.table.rows[row.line][costs.name]):
+            self.costs[number] = costs.checked(_value(cost, self.table))
         if there["status"] == "out" or mine:
             self.failures.append(number)
         else:

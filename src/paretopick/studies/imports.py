@@ -83,6 +83,7 @@ def import_table(
             options=read.options,
             again=again,
             corrected=read.corrected,
+            costs=read.costs,
             why=why or f"other values in {os.path.basename(table.name)}",
             request=request,
         )

@@ -80,14 +80,24 @@ class InRounds(State):
 
     def proposals(self, n: int, out: Mapping[int, int]) -> list[int]:
         """Returns the options that are due and are not being measured, those first of which the most is missing."""
-        missing = self._policy.due
-        for arm, count in out.items():
-            missing[arm] -= count
+        missing = self._missing(out)
         arms: list[int] = []
         while len(arms) < n and missing[arm := int(missing.argmax())] > 0:
             arms.append(arm)
             missing[arm] -= 1
         return arms
+
+    def due_alike(self, out: Mapping[int, int]) -> list[int]:
+        """Returns the options of which the most is missing."""
+        missing = self._missing(out)
+        return np.flatnonzero((missing > 0) & (missing == missing.max())).tolist()
+
+    def _missing(self, out: Mapping[int, int]) -> IntArray:
+        """How many measurements of each option are due and not being made."""
+        missing = self._policy.due
+        for arm, count in out.items():
+            missing[arm] -= count
+        return missing
 
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
         """Returns how many measurements of each option are being made beyond those that are due."""

@@ -64,11 +64,13 @@ def far_off(state: State, events: Sequence[Event]) -> list[FarOff]:
         for at, metric in enumerate(definition.metrics):
             if metric.exact:
                 continue
-            told = sorted((value, event.number or 0) for event in rows if (value := (event.measured or ())[at]) is not None)
+            values = [(event, value) for event in rows if (value := (event.measured or ())[at]) is not None]
+            told = sorted((float(metric.scaled(value)), event.number or 0) for event, value in values)
             for value, number in _outermost(told, apart[at], together[at] if all_counted else None, arm):
                 near = _distance(apart[at], arm, value) or _distance(_without(together[at], arm, value), arm, value)
                 assert near is not None
-                found.append(FarOff(number, definition.options[arm], metric.name, value, near.others, near.stds))
+                shown, others = (float(metric.unscaled(each)) for each in (value, near.others))
+                found.append(FarOff(number, definition.options[arm], metric.name, shown, others, near.stds))
     return sorted(found, key=lambda each: each.number)
 
 

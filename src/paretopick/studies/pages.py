@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paretopick._words import joined, listed, probability, some, unmistakable
+from paretopick._words import counted, joined, listed, probability, some, unmistakable
 from paretopick.metrics import INTERVAL
 from paretopick.studies.differences import aligned, plain_number
 
@@ -28,43 +28,65 @@ MOST_NAMES = 12
 
 def headline(result: ParetoResult) -> str:
     """Returns the answer on one line, and how sure it is."""
+    used = f"{result.used_text} {'used' if result.spent is None else 'spent'}"
+    if not result.pareto and result.probability is not None and result.has_limits:
+        return f"{_nobody(result)[:-1]} ({used}). That is {_right(result)}."
     front = ", ".join(unmistakable(result.pareto)) or ("none" if result.done else "none yet")
-    state = "Pareto-optimal" if result.done else "Best guess so far"
-    text = f"{state}: {front} ({result.used} of {result.budget} measurements used)."
-    if result.probability is None:
-        return text
-    what = "It" if result.is_part else "The set"
-    return f"{text} {what} is right with probability {probability(result.probability)}."
+    state = sought(result).capitalize() if result.done else "Best guess so far"
+    text = f"{state}: {front} ({used})."
+    return text if result.probability is None else f"{text} {'It' if result.is_part else 'The set'} is {_right(result)}."
+
+
+def sought(result: ParetoResult) -> str:
+    """What the members of the answer are said to be."""
+    return "worth keeping" if result.has_margins else "Pareto-optimal"
+
+
+def _right(result: ParetoResult) -> str:
+    """How right the answer is: within the margins, or up to what the data resolve."""
+    shown = probability(result.probability)
+    if result.has_margins:
+        return f"right within the margins{' and limits' if result.has_limits else ''} with probability {shown}"
+    if result.resolution is not None and result.resolution.text:
+        return f"{result.resolution.sentence}; it is exactly right with probability {shown}"
+    return f"right with probability {shown}"
 
 
 def sentence(result: ParetoResult) -> str:
     """Returns the answer in one sentence, which says what is sure and what is not."""
     if not result.pareto:
-        return (
-            "It cannot be said yet which options are Pareto-optimal."
-            if not result.done
-            else "No option is left that was found to be Pareto-optimal."
-        )
+        return _nobody(result)
+    named = sought(result)
     members = [row for row in result.ranked() if row.in_answer]
     sure = [row.option for row in members if row.status == "pareto"]
     likely = [row.option for row in members if row.status != "pareto"]
     verb = "is" if len(result.pareto) == 1 else "are"
     if all(row.probability is None for row in members):
-        found = f"{listed(result.pareto)} {'looks' if verb == 'is' else 'look'} Pareto-optimal"
+        found = f"{listed(result.pareto)} {'looks' if verb == 'is' else 'look'} {named}"
     elif sure and likely:
-        found = f"{listed(sure)} {'is' if len(sure) == 1 else 'are'} Pareto-optimal, and probably {listed(likely)}"
+        found = f"{listed(sure)} {'is' if len(sure) == 1 else 'are'} {named}, and probably {listed(likely)}"
     else:
-        found = f"{listed(sure or likely)} {verb}{' probably' if likely else ''} Pareto-optimal"
+        found = f"{listed(sure or likely)} {verb}{' probably' if likely else ''} {named}"
     more = "; others may be, too, since no more were asked for" if result.is_part else ""
-    found = f"f {len(result.options)} options, {found}{more}."
+    found = f"f {counted(len(result.options), 'option')}, {found}{more}."
     return f"O{found}" if result.done else f"Best guess so far: o{found}"
+
+
+def _nobody(result: ParetoResult) -> str:
+    """Why the answer is empty."""
+    if result.probability is not None and result.has_limits:
+        sure = all(row.status in ("infeasible", "retired") for row in result.options)
+        return f"{'No option keeps' if sure else 'Probably no option keeps'} the limits."
+    if not result.done:
+        return f"It cannot be said yet which options are {sought(result)}."
+    return f"No option is left that was found to be {sought(result)}."
 
 
 def how_sure(result: ParetoResult) -> str:
     """Returns how sure the answer is, and which options are the likeliest to be on its wrong side."""
     if result.probability is None:
         return f"How sure that is cannot be said: {result.certainty.how[:1].lower()}{result.certainty.how[1:]}"
-    text = f"This set is right with probability {probability(result.probability)}"
+    text = f"{'This set' if result.pareto else 'That'} is {_right(result)}"
     matters = [row for row in result.doubtful if not _either_will_do(row, result)]
     doubts = [f"{name} ({_wrongly(row)})" for row, name in zip(matters, _names(matters[:MOST_DOUBTS]), strict=False)]
     text += f"; the doubt is mostly about {joined(doubts)}" if doubts else ""
@@ -78,7 +100,11 @@ def lines(result: ParetoResult) -> Iterator[str]:
     if result.used and all(row.probability is None for row in result.options):
         yield how_sure(result)
     yield from group_lines(result)
-    if result.next_step is not None:
+    if result.spent is not None:
+        yield f"Budget: {result.spent.sentence}"
+    if result.stopped is not None:
+        yield result.stopped
+    elif result.next_step is not None:
         yield f"Next: {result.next_step}"
     for note in result.notes:
         yield f"Note: {note}"
@@ -90,9 +116,11 @@ def group_lines(result: ParetoResult) -> Iterator[str]:
     if any(row.probability is not None for row in result.options):
         yield from _group("Surely in", unmistakable(groups.surely_in))
         unsure = sorted((row for row in result.options if row.status == "open"), key=lambda row: -(row.doubt or 0.0))
-        yield from _group("Open, in the answer", _with_chances([row for row in unsure if row.in_answer]))
-        yield from _group("Open, not in it", _with_chances([row for row in unsure if not row.in_answer]))
-        yield from _group("Surely out", unmistakable(groups.surely_out))
+        yield from _group("Open, in the answer", _with_chances([row for row in unsure if row.in_answer], result))
+        yield from _group("Open, not in it", _with_chances([row for row in unsure if not row.in_answer], result))
+        beyond = [row.option for row in result.ranked() if row.status == "infeasible"]
+        yield from _group("Surely out", unmistakable(name for name in groups.surely_out if name not in beyond))
+        yield from _group("Surely beyond the limits", unmistakable(beyond))
     for group in result.near_equals:
         yield f"Nearly equal, either will do: {listed(group)}"
 
@@ -102,10 +130,12 @@ def _group(title: str, names: Sequence[str]) -> Iterator[str]:
         yield f"{title} ({len(names)}): {some(names, MOST_NAMES)}"
 
 
-def _with_chances(rows: Sequence[OptionResult]) -> list[str]:
-    """Options, each with how probably it is Pareto-optimal; the first says what the number is."""
-    what = ["P(optimal) ", *[""] * len(rows)]
-    return [f"{name} ({word}{probability(row.probability)})" for row, name, word in zip(rows, _names(rows), what, strict=False)]
+def _with_chances(rows: Sequence[OptionResult], result: ParetoResult) -> list[str]:
+    """Options, each with how probably it is Pareto-optimal, with margins on the wrong side; the first says what the number is."""
+    within = result.has_margins or result.has_limits
+    what = ["wrongly with " if within else "P(optimal) ", *[""] * len(rows)]
+    shown = [probability(row.doubt if within else row.probability) for row in rows]
+    return [f"{name} ({word}{chance})" for name, word, chance in zip(_names(rows), what, shown, strict=False)]
 
 
 def _wrongly(row: OptionResult) -> str:
@@ -126,11 +156,11 @@ def status_text(row: OptionResult) -> str:
     """Returns the status of an option in words: which way an open one leans, and where rounds decided otherwise."""
     if row.status == "retired" or row.probability is None:
         return row.status if row.status != "open" or not row.in_answer else "open, best guess"
-    if row.in_answer != (row.probability >= 0.5):
+    if row.wrong is None and row.in_answer != (row.probability >= 0.5):
         return f"{row.status}, {'kept in' if row.in_answer else 'left out'}"
     if row.status == "open":
         return "open, leans in" if row.in_answer else "open, leans out"
-    return row.status
+    return "covered" if row.status == "dominated" and (row.worth_keeping or 0.0) >= 0.5 else row.status
 
 
 def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
@@ -143,9 +173,18 @@ def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
         row = [found.option, status_text(found)]
         for metric in result.metric_records:
             row += mean_and_interval(found.means[metric.name], found.intervals[metric.name])[: len(metric.headings)]
-        beaten_by = "" if found.beaten_by is None else str(found.beaten_by)
-        rows.append([*row, probability(found.probability), f"{found.measurements:,}", beaten_by])
-    return [*header, "P(optimal)", "measured", "beaten by"], rows
+        chances = [probability(found.worth_keeping if result.has_margins else found.probability)]
+        chances += [probability(found.within_limits)] if result.has_limits else []
+        rows.append([*row, *chances, f"{found.measurements:,}", _why_out(found, result)])
+    limits = ["P(within limits)"] if result.has_limits else []
+    return [*header, "P(worth keeping)" if result.has_margins else "P(optimal)", *limits, "measured", "beaten by"], rows
+
+
+def _why_out(found: OptionResult, result: ParetoResult) -> str:
+    """Who beats an option, or which limits it is beyond."""
+    if found.beyond and not found.in_answer:
+        return f"beyond {joined([f'{name} {result.metric(name).limit_text}' for name in found.beyond])}"
+    return "" if found.beaten_by is None else str(found.beaten_by)
 
 
 def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from paretopick._arrays import real
 from paretopick._texts import number_of
 from paretopick._words import cut
 from paretopick.errors import MeasuringFailed
+from paretopick.studies.company import TIMES
 
 MOST_BESIDE = 50
 """Values beside the metrics that are kept of one JSON object."""
 
 
-def readings(output: str, metrics: Sequence[str], *, beside: str = "", taken: Collection[str] = ()) -> dict[str, Any]:
+def readings(
+    output: str,
+    metrics: Sequence[str],
+    *,
+    beside: str = "",
+    taken: Collection[str] = (),
+    from_outside: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
     r"""Returns what a command printed, by metric; raises ``MeasuringFailed`` with what is wrong in one line.
 
     Numbers and short texts that a JSON object has beside the metrics follow; of lines ``name=value`` there may be many that mean
@@ -27,13 +35,16 @@ def readings(output: str, metrics: Sequence[str], *, beside: str = "", taken: Co
         metrics: that must be there.
         beside: what it printed to standard error, for the message if there is nothing else.
         taken: names that mean something else.
+        from_outside: values of metrics that it need not print; what it prints comes first. If they are all that is needed, the
+            output may be anything, and objects that name no metric are not looked at.
 
     >>> readings("warming up\nseconds=0.25\nbytes = 1200", ["seconds", "bytes"])
     {'seconds': 0.25, 'bytes': 1200.0}
     >>> readings('{"bytes": 1200, "seconds": 0.25, "host": "x"}', ["seconds", "bytes"])
     {'seconds': 0.25, 'bytes': 1200.0, 'host': 'x'}
     """
-    pairs = _json_pairs(output)
+    known = dict(from_outside or {})
+    pairs = _json_pairs(output, metrics if len(known) == len(metrics) else None)
     in_json = pairs is not None
     if pairs is None:
         split = (line.partition("=") for line in output.splitlines() if "=" in line)
@@ -45,15 +56,16 @@ def readings(output: str, metrics: Sequence[str], *, beside: str = "", taken: Co
                 raise MeasuringFailed(f"it printed {name!r} twice, {found[name]:g} and {value}; which one counts?")
             found[name] = _number(name, value)
     for name in metrics:
-        if name not in found:
+        if name not in found and name not in known:
             said, aside = (" ".join(text.split()) for text in (output, beside))
             shown = f"it printed: {cut(said, 100)!r}" if said else "it printed nothing"
             if aside and not said:
                 shown += f" to standard output, and to standard error: {cut(aside, 100)!r}"
-            raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...")
+            without = ", or call it wall_seconds, which is measured without" if TIMES.search(name.lower()) else ""
+            raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...{without}")
     more = {name: value for name, value in pairs if name not in metrics and _is_worth_keeping(name, value, taken)}
     kept = list(more.items())[:MOST_BESIDE] if in_json else []
-    return {name: found[name] for name in metrics} | dict(kept)
+    return {name: found.get(name, known.get(name)) for name in metrics} | dict(kept)
 
 
 def _is_worth_keeping(name: str, value: Any, taken: Collection[str]) -> bool:
@@ -65,8 +77,13 @@ def _is_worth_keeping(name: str, value: Any, taken: Collection[str]) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
-def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
-    """The names and values of the one JSON object in an output, alone or in a line of its own, repeated names included."""
+def _json_pairs(output: str, wanted: Collection[str] | None) -> list[tuple[str, Any]] | None:
+    """The names and values of the one JSON object in an output, alone or in a line of its own, repeated names included.
+
+    Args:
+        output: what a command printed.
+        wanted: names of which an object must have one to count; None if there are to be no other objects.
+    """
     found = []
     for text in (output, *output.splitlines()):
         if text.strip().startswith("{"):
@@ -74,7 +91,8 @@ def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
                 pairs = json.loads(text, object_pairs_hook=_Pairs)
             except (ValueError, RecursionError):
                 continue
-            found.append(list(pairs))
+            if wanted is None or any(name in wanted for name, _ in pairs):
+                found.append(list(pairs))
             if text is output:
                 break
     if len(found) > 1:

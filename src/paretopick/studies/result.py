@@ -9,16 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretopick._arrays import check_choice
+from paretopick._words import counted
 from paretopick.metrics import Metric, goals_of
 from paretopick.studies import pages
+from paretopick.studies.budgets import Spent
 from paretopick.studies.certainty import Certainty, Rehearsal
 from paretopick.studies.differences import Beaten
+from paretopick.studies.resolution import Resolution
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-STATUSES = ("pareto", "open", "dominated", "retired")
+STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
 """Every option has one of them; tables show them in this order."""
 
 HARDLY = 0.02
@@ -31,7 +34,8 @@ class OptionResult:
 
     option: str
     status: str
-    """pareto (surely Pareto-optimal), dominated (surely not), open (neither: ``in_answer`` says which way), or retired"""
+    """pareto (surely Pareto-optimal, or with margins surely worth keeping), dominated (surely not, or surely covered by one that
+    is kept), infeasible (surely beyond a limit), open (neither: ``in_answer`` says which way), or retired"""
     dominated_by: tuple[str, ...]
     """Of an option outside the answer: those of it that are as good in every metric and better in one, as measured."""
     probability: float | None
@@ -49,13 +53,22 @@ class OptionResult:
     in_answer: bool = False
     """Whether it is in the answer, or the best guess."""
     beaten_by: Beaten | None = None
-    """Of an option outside the answer: who of it most likely dominates it, and by how much."""
+    """Of an option outside the answer: who of it most likely dominates it, with margins covers it, and by how much."""
+    worth_keeping: float | None = None
+    """The probability that it keeps the limits and nobody who does outdoes it; without margins that of being Pareto-optimal."""
+    within_limits: float | None = None
+    """The probability that it keeps all limits; None if there are none."""
+    wrong: float | None = None
+    """How likely it is on the wrong side of the answer where that matters: in it and not worth keeping, or outside though it
+    keeps the limits and no member covers it."""
+    beyond: tuple[str, ...] = ()
+    """The metrics whose limits it most likely breaks."""
 
     @property
     def doubt(self) -> float | None:
-        """How likely it is on the wrong side: in the answer and dominated, or outside and Pareto-optimal."""
-        if self.probability is None:
-            return None
+        """How likely it is on the wrong side: in the answer and dominated, or outside and Pareto-optimal, if that matters."""
+        if self.wrong is not None or self.probability is None:
+            return self.wrong
         return 1.0 - self.probability if self.in_answer else self.probability
 
 
@@ -98,13 +111,20 @@ class ParetoResult:
     level: float = 0.95
     """At least so probable is what is called sure."""
     near_equals: tuple[tuple[str, ...], ...] = ()
-    """Groups of options that cannot be told apart and cannot be far apart: either will do."""
+    """Groups of options of which either will do: with margins, that cover each other; else, that cannot be told apart and
+    cannot be far apart."""
+    resolution: Resolution | None = None
+    """Up to which differences the answer is right, where no margin is declared; None if that cannot be said."""
+    stopped: str | None = None
+    """Why it ended before its budget was spent, in a sentence; None if it did not."""
+    spent: Spent | None = None
+    """How much of the budget is spent, where that is in a unit; ``budget`` is then about how many measurements that pays for."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
 
     @cached_property
-    def metrics(self) -> dict[str, str]:
-        """The metrics and their goals."""
+    def metrics(self) -> dict[str, str | None]:
+        """The metrics and their goals; None for a limit alone."""
         return goals_of(self.metric_records)
 
     @property
@@ -135,12 +155,29 @@ class ParetoResult:
     def groups(self) -> Groups:
         """The options by how sure their place is: surely in, open, surely out. Retired ones are in none."""
         by_status = {status: tuple(row.option for row in self.ranked() if row.status == status) for status in STATUSES}
-        return Groups(by_status["pareto"], by_status["open"], by_status["dominated"])
+        return Groups(by_status["pareto"], by_status["open"], by_status["dominated"] + by_status["infeasible"])
+
+    @property
+    def has_margins(self) -> bool:
+        """Whether it was said which differences matter."""
+        return any(metric.margin is not None for metric in self.metric_records)
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether there are limits that options must keep."""
+        return any(metric.limit is not None for metric in self.metric_records)
 
     @cached_property
     def next_step(self) -> str | None:
         """What to do next, in a sentence: found by simulating how the study would go on, which takes a moment. Or None."""
         return None if self.look_ahead is None else self.look_ahead()
+
+    @property
+    def used_text(self) -> str:
+        """How many measurements there are, of how many, or how much they have cost, in words."""
+        if self.spent is not None:
+            return f"{counted(self.used, 'measurement')}, {self.spent}"
+        return f"{self.used:,} of {counted(self.budget, 'measurement')}"
 
     @property
     def sentence(self) -> str:
@@ -167,6 +204,8 @@ class ParetoResult:
                 "dominated_by": list(found.dominated_by),
                 "beaten_by": None if found.beaten_by is None else str(found.beaten_by),
                 "probability": found.probability,
+                "worth_keeping": found.worth_keeping,
+                "within_limits": found.within_limits,
                 "measurements": found.measurements,
                 **{column: value for metric in self.metric_records for column, value in self._columns(found, metric)},
                 "left_in_round": found.left_in_round,
@@ -193,7 +232,7 @@ class ParetoResult:
         metric = self.metric_records[0]
 
         def place(row: OptionResult) -> tuple[int, bool, float, float]:
-            likely = row.probability or 0.0 if row.status == "open" else 0.0
+            likely = row.worth_keeping or row.probability or 0.0 if row.status == "open" else 0.0
             mean = row.means[metric.name]
             return STATUSES.index(row.status), not row.in_answer, -likely, float("inf") if mean is None else -metric.sign * mean
 
@@ -208,6 +247,8 @@ class ParetoResult:
             "options": [asdict(row) for row in self.options],
             "metrics": self.metrics,
             "exact": self.exact,
+            "margins": {metric.name: metric.margin for metric in self.metric_records if metric.margin is not None},
+            "limits": {metric.name: metric.limit for metric in self.metric_records if metric.limit is not None},
             "groups": self.groups._asdict(),
             "next_step": vars(self).get("next_step"),
         }
@@ -243,4 +284,6 @@ class ParetoResult:
 
 
 def _plain(value: Any) -> Any:
-    return asdict(value) if isinstance(value, Certainty | Rehearsal) else value
+    if isinstance(value, Spent):
+        return value.to_dict()
+    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution) else value

@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_budget
-from paretopick.errors import LogDamaged
+from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.events import Event
 from paretopick.policies.anytime import LARGEST_BATCH, Anytime
+from paretopick.studies.aims import check_aim
 from paretopick.studies.base_state import State, detail, unknown_kind
+from paretopick.studies.budgets import Amount, Spent, budget_of
 from paretopick.studies.definition import Definition
+from paretopick.studies.payments import Payments
 
 FEW = 8
 """Up to so many measurements in a row are added one by one."""
@@ -27,7 +30,12 @@ class Roundless(State):
 
     def __init__(self, definition: Definition) -> None:
         super().__init__(definition)
-        self._budget = definition.budget
+        self._budget = 0 if isinstance(definition.budget, Amount) else definition.budget
+        """In measurements."""
+        self._payments: Payments | None = None
+        """Where the budget is in a unit."""
+        if isinstance(definition.budget, Amount) and definition.costs is not None:
+            self._payments = Payments(definition.budget, definition.costs, len(definition.options))
         self._made: Anytime | None = None
         """The policy with the data as they were when somebody asked."""
         self._stale = True
@@ -43,22 +51,39 @@ class Roundless(State):
             self._made, self._stale = made, True
         if self._stale:
             self._made.rescale(self.widths())
+            self._made.require(definition.requirements)
             counts, sums, squares = numbers_for_policies(self)
             gone = np.isin(np.arange(len(counts)), list(self.retired))
-            means = np.nan_to_num(self.means() * definition.signs) + 0.0
+            means = np.nan_to_num(self.compared_means() * definition.signs) + 0.0
             self._made.restate(counts, sums, squares if self._made.keeps_squares else None, means=means, retired=gone)
+            if self._payments is not None:
+                self._made.charge(self._payments.charges())
             self._stale = False
         return self._made
 
     @property
     def budget(self) -> int:
-        """The most measurements that are asked for; those that were brought along count, and may be more."""
-        return self._budget
+        """The most measurements that are asked for; those that were brought along count, and may be more.
+
+        Where the budget is in a unit it is an estimate, and no less than the first measurements of every option.
+        """
+        return self._budget if self._payments is None else max(self.planned, self._first)
+
+    @property
+    def _first(self) -> int:
+        """Measurements that come before all others: so many of every option."""
+        return self.policy.initial * len(self.present)
+
+    @property
+    def spent(self) -> Spent | None:
+        """How much of the budget is spent, where that is in a unit."""
+        return None if self._payments is None else self._payments.spent
 
     @property
     def done(self) -> bool:
         """Whether the budget is spent, or no option is left."""
-        return self.used >= self._budget or not self.present
+        is_spent = self.used >= self._budget if self._payments is None else self._payments.spent.reached
+        return is_spent or not self.present
 
     @property
     def round(self) -> int:
@@ -67,28 +92,42 @@ class Roundless(State):
 
     @property
     def wanted(self) -> int:
-        """How many measurements the budget still has, those that are being made included."""
-        return max(self._budget - self.used, 0) if self.present else 0
+        """How many measurements the budget still has, those that are being made included; about, where it is in a unit."""
+        if self._payments is None or not self.present:
+            return max(self._budget - self.used, 0) if self.present else 0
+        left = self._payments.measurements_left(self.present)
+        return max(self._first - self.used, 1) if left is None else left
 
     @property
     def planned(self) -> int:
-        """How many measurements will count in the end."""
+        """How many measurements will count in the end; about, where the budget is in a unit."""
         return self.used + self.wanted
 
     def proposals(self, n: int, out: Mapping[int, int]) -> list[int]:
         """Returns the options to measure next: those of which one more measurement is expected to help most."""
-        n = min(n, self.wanted - sum(out.values()), LARGEST_BATCH)
-        if n <= 0:
+        paid = self._payments
+        n = min(n, LARGEST_BATCH, self.wanted - sum(out.values()) if paid is None else paid.most(n, out, unknown=self._first))
+        if n <= 0 or self.done:
             return []
         being_made = np.zeros(len(self.definition.options), dtype=np.int64)
         for arm, count in out.items():
             being_made[arm] = count
         arms: list[int] = self.policy.next_arms(n, out=being_made).tolist()
-        return arms
+        return arms if paid is None else paid.affordable(arms, out, unknown=self._first)
+
+    def due_alike(self, out: Mapping[int, int]) -> list[int]:
+        """Returns the options of which the fewest first measurements were made, if some are still missing."""
+        counts = self.counts
+        for arm, count in out.items():
+            counts[arm] += count
+        fewest = min((int(counts[arm]) for arm in self.present), default=0)
+        return [arm for arm in self.present if counts[arm] == fewest] if fewest < self.policy.initial else []
 
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
         """Returns how many measurements are being made of options that were retired, or beyond the budget."""
         excess = {arm: count for arm, count in out.items() if arm in self.retired}
+        if self._payments is not None and not self.done:
+            return excess
         over = sum(out.values()) - sum(excess.values()) - self.wanted
         for arm in sorted(set(out) - set(excess), key=lambda arm: (-out[arm], arm)):
             if over > 0:
@@ -112,6 +151,8 @@ class Roundless(State):
     def _told_at_once(self, events: Sequence[Event]) -> None:
         """Many measurements: the same as one after the other, sooner."""
         told = [self._measured(event) for event in events]
+        for event in events if self._payments is not None else ():
+            self._pay(event)
         complete = [(arm, values) for _, arm, values in told if None not in values]
         if complete:
             arms, rows = zip(*complete, strict=True)
@@ -124,6 +165,7 @@ class Roundless(State):
         match event.kind:
             case "told":
                 _, arm, values = self._measured(event)
+                self._pay(event)
                 self.sums.add(arm, values)
             case "voided":
                 _, arm, values = self._measured(event)
@@ -131,43 +173,87 @@ class Roundless(State):
             case "corrected":
                 _, arm, values = self._measured(event)
                 self._take_out(event, arm, self._row(event, detail(event, "before")))
+                self._pay(event)
                 self.sums.add(arm, values)
             case "failed":
+                self._pay(event)
                 self.failed += 1
             case "retired":
                 self.retired[self._arm(event)] = str(detail(event, "why"))
             case "reinstated":
                 self.retired.pop(self._arm(event), None)
             case "joined":
-                self._join(str(detail(event, "option")), detail(event, "settings"))
+                self._join(str(detail(event, "option")), detail(event, "settings"), (event.details or {}).get("cost"))
             case "extended":
-                self._budget = max(self._budget, check_budget(detail(event, "budget")))
+                self._extend(event)
+            case "aimed":
+                self._aim_at(event.details or {})
             case "imported" | "released":
                 pass
             case _:
                 raise unknown_kind(event)
+
+    def _pay(self, event: Event) -> None:
+        """Takes in what a measurement has cost that was told, corrected, or failed."""
+        if self._payments is None:
+            return
+        try:
+            if event.kind == "told":
+                self._payments.told(event)
+            elif event.kind == "failed":
+                self._arm(event)
+                self._payments.failed(event)
+            else:
+                self._payments.corrected(event, detail(event, "before"))
+        except InvalidInput as problem:
+            raise LogDamaged(f"event {event.position} of the log ({event.kind}) cannot be paid for: {problem}") from None
+
+    def _extend(self, event: Event) -> None:
+        budget = budget_of(detail(event, "budget"))
+        if isinstance(budget, Amount) != (self._payments is not None):
+            raise LogDamaged(f"event {event.position} of the log extends the budget to {budget}, which is in another unit.")
+        if self._payments is not None and isinstance(budget, Amount):
+            self._payments.extend(budget)
+        elif not isinstance(budget, Amount):
+            self._budget = max(self._budget, budget)
+
+    def _aim_at(self, told: Mapping[str, Any]) -> None:
+        other = check_aim(told.get("confidence"), told.get("resolution"), self.definition.metrics)
+        self.aim = self.aim.with_other(other)
 
     def _take_out(self, event: Event, arm: int, values: Sequence[float | None]) -> None:
         if not self.sums.counts[arm]:
             raise LogDamaged(f"event {event.position} of the log takes back a measurement of an option that has none.")
         self.sums.remove(arm, values)
 
-    def _join(self, option: str, settings: Mapping[str, Any]) -> None:
-        self.definition = self.definition.with_option(option, settings)
+    def _join(self, option: str, settings: Mapping[str, Any], cost: float | None = None) -> None:
+        self.definition = self.definition.with_option(option, settings, cost)
         self.sums.add_option()
+        if self._payments is not None and self.definition.costs is not None:
+            self._payments.add_option(self.definition.costs)
 
     # Checkpoints.
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the state as JSON values, from which ``restore_state`` goes on."""
         n = len(self._base.options)
-        joined = list(zip(self.definition.options[n:], self.definition.settings[n:], strict=True))
-        return self._common() | {"budget": self._budget, "joined": [[option, dict(settings)] for option, settings in joined]}
+        aim = {} if self.aim == self._base.aim else {"aim": self.aim.to_dict()}
+        paid = {"budget": self._budget} if self._payments is None else self._payments.to_dict()
+        joined = zip(self.definition.options[n:], self.definition.settings[n:], strict=True)
+        return self._common() | aim | paid | {"joined": [[option, dict(row), *self._cost_of(option)] for option, row in joined]}
+
+    def _cost_of(self, option: str) -> list[float]:
+        """What a measurement of an option costs, if that is given by option."""
+        return [self.definition.cost[option]] if isinstance(self.definition.cost, Mapping) else []
 
     def _load(self, saved: Mapping[str, Any]) -> None:
-        self._budget = check_budget(saved["budget"], minimum=self._budget)
-        for option, settings in saved["joined"]:
-            self._join(option, settings)
+        for joined in saved["joined"]:
+            self._join(*joined)
+        if self._payments is None:
+            self._budget = check_budget(saved["budget"], minimum=self._budget)
+        else:
+            self._payments.load(saved)
+        self._aim_at(saved.get("aim", {}))
         self._load_common(saved)
         if self.used + self.failed + len(saved["joined"]) > self.position:
             raise ValueError(f"there are more measurements than its {self.position} events")

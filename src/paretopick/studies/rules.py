@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from random import Random
 from typing import Any
 
-from paretopick._arrays import check_budget, check_real
+from paretopick._arrays import check_real
+from paretopick._words import short
 from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, NotDue
 from paretopick.events import Event, Lease, Outstanding, Row, row_digest, table_digests
 from paretopick.policies import policies_with
 from paretopick.storage import Transaction
+from paretopick.studies.aims import Aim
+from paretopick.studies.budgets import Amount, Budget, amount_of, unit_of
 from paretopick.studies.definition import Told
 from paretopick.studies.state import State
 
@@ -34,8 +38,16 @@ class Rules:
         self._exact_values: dict[tuple[int, int], float] = {}
         """Of exact metrics, by option and metric, as they came up in this transaction."""
 
-    def hand_out(self, n: int, worker: str, seconds: float | None) -> list[Lease]:
-        """Returns up to ``n`` leases: those that the worker has, then those that ran out, then new ones."""
+    def hand_out(self, n: int, worker: str, seconds: float | None, *, seed: str | None = None) -> list[Lease]:
+        """Returns up to ``n`` leases: those that the worker has, then those that ran out, then new ones.
+
+        Args:
+            n: how many.
+            worker: who gets them.
+            seconds: for how long; None without limit.
+            seed: by which, and by the number of the first new one, options that are equally due are put in a random order; None
+                for the order of the options.
+        """
         expires = self._end(seconds)
         out = self._waited_for(worker, n)
         again = [lease._replace(worker=worker, expires=expires) for lease in (*out.mine, *out.over)[:n]]
@@ -43,11 +55,20 @@ class Rules:
         self.transaction.change_leases(changed[len(out.mine) :], worker=worker)
         self.transaction.change_leases(changed, expires=expires)
         arms = self.state.proposals(n - len(again), out.by_arm)
+        if arms and seed is not None:
+            arms = self._shuffled(arms, out.by_arm, Random(f"{seed} {self.transaction.next_number}"))
         numbers = self.transaction.new_numbers(len(arms))
         asked_in = self.state.round
         new = [Lease(number, arm, asked_in, worker, expires, False) for number, arm in zip(numbers, arms, strict=True)]
         self.transaction.hand_out(new)
         return again + new
+
+    def _shuffled(self, arms: list[int], out: Mapping[int, int], random: Random) -> list[int]:
+        """Options to be measured next, in a random order within what the policy leaves open."""
+        alike = self.state.due_alike(out)
+        first = random.sample(alike, min(len(alike), len(arms)))
+        rest = arms[len(first) :]
+        return first + random.sample(rest, len(rest))
 
     def tell(self, number: int, told: Told, worker: str | None = None, *, even_if_voided: bool = False) -> None:
         """Takes in what came out of a measurement; the same as before is harmless, and anything else is refused.
@@ -65,12 +86,19 @@ class Rules:
                 self._refuse_unless_told(number, told.row)
             return
         self._check_row(lease.arm, told.row)
+        self._check_cost(lease.arm, told, f"measurement {number} of {self.state.definition.options[lease.arm]!r}: ")
         self.transaction.drop_leases([number])
         who, digest = worker or told.worker or lease.worker, row_digest(lease.arm, told.row)
         self._append(Event(0, "told", number, lease.arm, lease.round, told.row, told.details, worker=who, digest=digest))
 
     def fail(self, number: int, details: Mapping[str, Any], worker: str | None = None) -> None:
         """Takes in that a measurement could not be made; not from a worker who no longer has it."""
+        costs, cost = self.state.definition.costs, details.get("cost")
+        if cost is not None:
+            if costs is None or costs.by_option is not None:
+                why = "the budget counts measurements" if costs is None else "it is known by its option"
+                raise InvalidInput(f"cost={short(cost)} of measurement {number} is not needed: {why}.")
+            costs.checked(cost)
         lease = self.transaction.lease(number)
         if lease is None:
             kind = self._past(number)[-1].kind
@@ -103,6 +131,9 @@ class Rules:
         if before == list(row):
             return False
         self._check_row(told.arm or 0, row, instead_of=before)
+        costs = self.state.definition.costs
+        if costs is not None and costs.metric is not None:  # what was told beside the metrics stays
+            self._check_cost(told.arm or 0, Told(list(row), {}), "", brought=told.round is None)
         details = {"why": why, "before": before}
         self._append(told._replace(kind="corrected", measured=row, details=details, digest=row_digest(told.arm or 0, row)))
         return True
@@ -142,7 +173,7 @@ class Rules:
             raise InvalidInput(f"option {self.state.definition.options[arm]!r} is not retired.")
         self._append(Event(0, "reinstated", arm=arm, details={"why": why}))
 
-    def join(self, option: str, settings: Mapping[str, Any]) -> None:
+    def join(self, option: str, settings: Mapping[str, Any], cost: float | None = None) -> None:
         """Adds an option; the same one with the same settings again is harmless."""
         definition = self.state.definition
         for event in self._made_before("joined"):
@@ -152,8 +183,9 @@ class Rules:
         self._check_roundless("be given options")
         if option in definition.options and dict(settings) == definition.settings[definition.options.index(option)]:
             return
-        definition.with_option(option, settings)
-        self._append(Event(0, "joined", arm=len(definition.options), details={"option": option, "settings": dict(settings)}))
+        definition.with_option(option, settings, cost)
+        details = {"option": option, "settings": dict(settings)} | ({} if cost is None else {"cost": float(cost)})
+        self._append(Event(0, "joined", arm=len(definition.options), details=details))
 
     def _check_roundless(self, what: str) -> None:
         """Refuses what is beyond a study whose rounds are planned."""
@@ -165,17 +197,35 @@ class Rules:
                 "export of this one: its measurements then count."
             )
 
-    def extend(self, budget: int) -> None:
-        """Allows more measurements; as many as there are already is harmless."""
+    def extend(self, budget: Budget) -> None:
+        """Allows more, in the unit of the budget; as much as there is already is harmless."""
+        kept = list(budget) if isinstance(budget, Amount) else int(budget)
         for event in self._made_before("extended"):
-            if (event.details or {})["budget"] != budget:
+            if (event.details or {})["budget"] != kept:
                 raise self._used_for("another budget")
             return
         self._check_roundless("be given more")
-        if check_budget(budget) < self.state.budget:
-            raise InvalidInput(f"budget={budget} is less than the {self.state.budget} that the study has already.")
-        if budget > self.state.budget:
-            self._append(Event(0, "extended", details={"budget": int(budget)}))
+        spent = self.state.spent
+        now = self.state.budget if spent is None else Amount(spent.unit, spent.budget)
+        if unit_of(now) != unit_of(budget):
+            raise InvalidInput(
+                f"budget={budget} is in {unit_of(budget)}, and that of the study, {now}, in {unit_of(now)}; give it in the same "
+                "unit."
+            )
+        if amount_of(budget) < amount_of(now):
+            raise InvalidInput(f"budget={budget} is less than the {now} that the study has already.")
+        if amount_of(budget) > amount_of(now):
+            self._append(Event(0, "extended", details={"budget": kept}))
+
+    def aim(self, aim: Aim) -> None:
+        """Says anew when the study stops; what it says already is harmless."""
+        for event in self._made_before("aimed"):
+            if event.details != aim.to_dict():
+                raise self._used_for("another aim")
+            return
+        self._check_roundless("be told when to stop")
+        if self.state.aim.with_other(aim) != self.state.aim:
+            self._append(Event(0, "aimed", details=aim.to_dict()))
 
     def add(self, rows: Rows, *, of: Rows | None = None) -> list[int]:
         """Takes in measurements that nobody asked for, and returns their numbers.
@@ -188,6 +238,7 @@ class Rules:
             return []
         for arm, told in rows:
             self._check_row(arm, told.row)
+            self._check_cost(arm, told, "", brought=True)
         table = rows if of is None else of
         numbers = self.transaction.new_numbers(len(rows))
         *_, digest = table_digests(_plain(table))
@@ -322,6 +373,19 @@ class Rules:
                         f"metric {metric.name!r} of {definition.options[arm]!r} is {value:.15g} and was {before:.15g} before; "
                         "an exact metric never changes, so one of them is wrong, or the metric is not exact."
                     )
+
+    def _check_cost(self, arm: int, told: Told, place: str, *, brought: bool = False) -> None:
+        """Refuses a measurement that does not say what it cost, where the budget is in a unit.
+
+        Args:
+            arm: its option.
+            told: what came out.
+            place: which measurement it is, for the message.
+            brought: whether nobody asked for it; then it may cost nothing.
+        """
+        costs = self.state.definition.costs
+        if costs is not None and costs.of(arm, told.row, told.extra) is None and not brought:
+            raise InvalidInput(f"{place}{costs.missing}")
 
     def _shown(self, row: Row) -> str:
         """Values as people read them."""

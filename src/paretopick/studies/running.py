@@ -22,12 +22,15 @@ from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, MeasuringFa
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
 from paretopick.storage import StorageChoice, open_storage
+from paretopick.studies.aims import Finest
+from paretopick.studies.budgets import BudgetGiven, CostGiven, amount_of, seconds_of, unit_of
 from paretopick.studies.definition import Definition, Scale, Told, define
 from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
 from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.study import Study
+from paretopick.studies.timing import TOOK, Timed, Took
 
 SHORT_LEASE = 30.0
 """Seconds that a measurement is promised to us; renewed while it runs, so that others wait no longer after a crash."""
@@ -46,7 +49,7 @@ def identify(
     measure: Callable[[Any], Mapping[str, Any] | Iterable[Any]],
     options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
     metrics: MetricsGiven,
-    budget: int,
+    budget: BudgetGiven,
     *,
     workers: int | Executor = 1,
     processes: bool = False,
@@ -56,6 +59,10 @@ def identify(
     policy: PolicyGiven = DEFAULT_POLICY,
     scale: Scale = "noise",
     exact: Iterable[str] = (),
+    cost: CostGiven | None = None,
+    confidence: float | None = None,
+    resolution: Finest | None = None,
+    seconds: float | None = None,
     watch: Watch | None = None,
 ) -> ParetoResult:
     """Returns which options are Pareto-optimal, measuring them as often as the budget allows.
@@ -64,15 +71,18 @@ def identify(
         measure: called with an option as it was given, of a mapping with its name; returns a mapping from metrics to values, or
             values in their order. What it raises is a failed measurement, which is made again.
         options: names or numbers, a mapping from names to settings, or rows with an ``option``.
-        metrics: name to "min" or "max", or a list of ``pp.Metric``.
-        budget: the most measurements that count.
+        metrics: name to "min" or "max", with what matters about it: ``{"seconds": "min~2%<=50", "errors": "<=0.01"}``; or a
+            list of ``pp.Metric``, whose fields are described there.
+        budget: the most measurements that count; or so much of a unit, ``("seconds", 1200)`` or ``("dollars", 5)``, as for
+            ``Study.create``. Seconds are those that calls of ``measure`` take, all together.
         workers: how many measure at the same time, in threads; or an executor. Metrics that are times suffer from company.
         processes: use processes instead of threads.
         retries: how often an option may fail again in a row before ``MeasuringFailed`` is raised, with the study as ``.study``.
         storage: a database, as for ``Study.create``, in which the study is kept, so that the same call goes on after a crash; by
             default it is kept in memory.
         name: of the study in the database; "study" by default.
-        policy: as for ``Study.create``, as are ``scale`` and ``exact``.
+        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence`` and ``resolution``.
+        seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
     Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
@@ -84,7 +94,17 @@ def identify(
     ('a', 'b')
     """
     table = list(options) if isinstance(options, Iterator) else options  # which can be gone through once
-    definition = define(options=table, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
+    definition = define(
+        options=table,
+        metrics=metrics,
+        budget=budget,
+        policy=policy,
+        scale=scale,
+        exact=exact,
+        cost=cost,
+        confidence=confidence,
+        resolution=resolution,
+    )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage)
     originals: Iterable[Any] = definition.options if isinstance(options, Mapping) else table
@@ -99,6 +119,7 @@ def identify(
         watch=watch,
         argument=lambda todo: as_given.get(todo.option, todo.option),
         abandon=lambda: None,
+        seconds=seconds,
     )
 
 
@@ -113,14 +134,17 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice) ->
     """
     database = open_storage(storage)
     check_name(name, "study")
+    try:
+        definition.check_columns()
+    except InvalidInput:
+        if name not in database.names():  # one that is older than these columns goes on
+            raise
     stored = database.create(name, definition.to_dict())
     if stored is not None:
         return Study(database, stored)
     study = Study(database, database.find(name))
-    grows = definition.choice.roundless and study.definition.choice.roundless
-    wanted = _as_stored(definition, study.definition, study.options_at_first) if grows else definition
-    if differences := study.definition.differences(wanted):
-        planned = definition.budget != study.definition.budget and not grows
+    if differences := differences_from(study, definition):
+        planned = definition.budget != study.definition.budget and not _can_grow(study, definition)
         hint = (
             f" Rounds are planned for their budget, which only {' or '.join(policies_with('roundless'))} can extend; an export "
             "of the old study can be imported."
@@ -131,22 +155,46 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice) ->
         )
     for option, settings in zip(definition.options, definition.settings, strict=True):
         if option not in study.options:
-            study.add_option(option, settings)
-    if definition.budget > study.budget:
+            cost = definition.cost[option] if isinstance(definition.cost, Mapping) else None
+            study.add_option(option, settings, cost=cost)
+    if amount_of(definition.budget) > amount_of(study.budget):
         study.extend(budget=definition.budget)
+    if definition.aim.to_dict():
+        study.aim(**definition.aim.to_dict())
     return study
+
+
+def differences_from(study: Study, definition: Definition) -> list[str]:
+    """Returns in words why a definition is not that of a study, and cannot become it: no words if it is."""
+    wanted = definition
+    if _can_grow(study, definition):
+        wanted = _as_stored(definition, study.definition, study.options_at_first)
+    return study.definition.differences(wanted)
+
+
+def _can_grow(study: Study, definition: Definition) -> bool:
+    return definition.choice.roundless and study.definition.choice.roundless
 
 
 def _as_stored(given: Definition, stored: Definition, needed: Sequence[str]) -> Definition:
     """A definition with what a study without rounds can be given later as it is stored: budget, new options, and the batch."""
     batch = {key: value for key, value in stored.policy_options.items() if key == "batch"}
     choice = given.choice.with_default(**batch) if given.policy == stored.policy else given.choice
-    wanted = replace(given, budget=stored.budget, choice=choice)
+    wanted = replace(given, choice=choice)
+    if unit_of(given.budget) == unit_of(stored.budget):
+        wanted = replace(wanted, budget=stored.budget)
     rows = dict(zip(given.options, given.settings, strict=True))
     before = dict(zip(stored.options, stored.settings, strict=True))
     if set(needed) <= set(rows) and all(rows.get(option, settings) == settings for option, settings in before.items()):
-        return replace(wanted, options=stored.options, settings=stored.settings)
+        return replace(wanted, options=stored.options, settings=stored.settings, cost=_cost_as_stored(given, stored))
     return wanted
+
+
+def _cost_as_stored(given: Definition, stored: Definition) -> CostGiven | None:
+    """What is given as costs, of the options that are stored: by option, those that are not given are as they are stored."""
+    if isinstance(given.cost, Mapping) and isinstance(stored.cost, Mapping):
+        return {option: given.cost.get(option, cost) for option, cost in stored.cost.items()}
+    return given.cost
 
 
 def run_study(
@@ -161,6 +209,7 @@ def run_study(
     argument: Callable[[Measurement], Any] = lambda todo: todo,
     abandon: Callable[[], None] | None = None,
     signals: Iterable[int] = (),
+    seconds: float | None = None,
 ) -> ParetoResult:
     """Measures until a study is done, together with whoever else does, and returns its result.
 
@@ -176,15 +225,20 @@ def run_study(
         abandon: called on a second Ctrl-C, to stop what is being measured. With it, the first Ctrl-C lets that finish; without,
             it gives back what is not finished.
         signals: others that are like a second Ctrl-C, such as SIGTERM; ``KeyboardInterrupt`` then says which as ``.number``.
+        seconds: a limit of time for this call alone: after it nothing new is measured, what is being measured is finished, and
+            the result is that so far. The study stays open, and the next call goes on.
     """
     check_integer(retries, "retries", minimum=0)
+    until = None if seconds is None else time.monotonic() + seconds_of(seconds, "seconds")
     if processes:
         check_sendable(measure)
+    costs = study.definition.costs
+    timed = Timed(measure) if costs is not None and costs.by_the_clock else measure
     with executor_of(workers, processes) as (executor, size):
-        crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters)
+        crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters, until)
         here = isinstance(executor, Here)  # then Ctrl-C must reach what measures
         with crew.inbox.open([*([] if here else [signal.SIGINT]), *signals]):
-            crew.work(lambda todo: executor.submit(measure, argument(todo)), size, abandon)
+            crew.work(lambda todo: executor.submit(timed, argument(todo)), size, abandon)
         study.reread()
         return study.result()
 
@@ -192,8 +246,14 @@ def run_study(
 class _Crew:
     """What is being measured right now, and what went wrong lately."""
 
-    def __init__(self, study: Study, executor: Executor, name: str, retries: int, watch: Watch) -> None:
+    def __init__(
+        self, study: Study, executor: Executor, name: str, retries: int, watch: Watch, until: float | None = None
+    ) -> None:
         self.study, self.executor, self.name, self.retries, self.watch = study, executor, name, retries, watch
+        self.until = until
+        """When nothing new is begun any more, by the clock that only goes forward; None for never."""
+        self.begun: dict[int, float] = {}
+        """When measurements were begun, by their numbers, by that clock."""
         self.token = secrets.token_hex(8)
         """The start of the ids of what we tell, so that it counts once, however often it is repeated."""
         self.running: dict[Future[Any], Measurement] = {}
@@ -209,6 +269,8 @@ class _Crew:
         self.outage = LONGEST_OUTAGE
         """Seconds to wait for the database."""
         self.trouble: MeasuringFailed | None = None
+        self.said_so = False
+        """Whether it was said that the time is over."""
         self.renewed = time.monotonic()
         self.inbox = Inbox()
 
@@ -231,14 +293,15 @@ class _Crew:
         while True:
             try:
                 self.inbox.check()
-                if not (self.trouble or finishing):
+                is_over = self._is_over()
+                if not (self.trouble or finishing or is_over):
                     self._start_more(start, size)
                 if self.running:
                     pause = 0.02
                     self._collect()
-                elif self.trouble or finishing or self._patiently(lambda: self.study.done):
+                elif self.trouble or finishing or is_over or self._patiently(lambda: self.study.done):
                     break
-                else:  # others are measuring what is left of this round
+                else:  # others are measuring what is left of this round, or of the budget
                     self._say(self._whom_we_wait_for() if pause == 0.64 else "")
                     self.inbox.wait(pause)
                     pause = min(2 * pause, 1.0)
@@ -255,15 +318,25 @@ class _Crew:
         if self.trouble or finishing:
             raise self.trouble or finishing  # type: ignore[misc]  # one of them is there
 
+    def _is_over(self) -> bool:
+        """Whether the time of this call is over; says so once if something is being measured."""
+        if self.until is None or time.monotonic() < self.until:
+            return False
+        if self.running and not self.said_so:
+            self._say(f"stopping: the time of this run is over; {len(self.running)} being measured, finished first")
+        self.said_so = True
+        return True
+
     def _start_more(self, start: Callable[[Measurement], Future[Any]], size: int) -> None:
         if self.careful:
             size = 1
         if len(self.running) < size:
             numbers = {todo.number for todo in self.running.values()}
-            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE))
+            todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE, shuffle=True))
             self.renewed = time.monotonic()
             for todo in todos:
                 if todo.number not in numbers:
+                    self.begun[todo.number] = time.monotonic()
                     future = start(todo)
                     self.running[future] = todo
                     future.add_done_callback(self.inbox.wake)
@@ -293,7 +366,8 @@ class _Crew:
         if isinstance(problem, BrokenExecutor) and together > 1:
             self.careful = together
             self.beside |= {other: together for other in self.running if other is not future}
-            self._fail(todo, f"its process was killed, by it or by one of {together - 1} others that were measured there", "")
+            killed = f"its process was killed, by it or by one of {together - 1} others that were measured there"
+            self._fail(todo, killed, "", problem)
             return
         self.careful = max(0, self.careful - 1)
         if problem is not None:
@@ -302,7 +376,7 @@ class _Crew:
         what = f"measurement {todo.number} of {todo.option!r}"
         try:
             if future not in self.rows:
-                self.rows[future] = self.study.definition.told(future.result())
+                self.rows[future] = self._told(future.result())
             row = self.rows[future]
             request = f"{self.token}:{todo.number}:told"
             self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name, request=request), f"{what}, {row.row}")
@@ -317,13 +391,28 @@ class _Crew:
             self.rows.pop(future, None)
             self._say("")
 
+    def _told(self, came_out: Any) -> Told:
+        """What came out of a measurement, with the time that it took where that is its cost and it does not say otherwise."""
+        definition = self.study.definition
+        if not isinstance(came_out, Took):
+            return definition.told(came_out)
+        told = definition.told(came_out.values)
+        if definition.costs is None or not definition.costs.is_elapsed:
+            return told
+        return told._replace(extra={definition.costs.name: came_out.seconds, **told.extra})
+
+    def _cost(self, todo: Measurement, problem: BaseException | None) -> float | None:
+        """What a measurement has cost that failed, where that is a time."""
+        costs, elapsed = self.study.definition.costs, time.monotonic() - self.begun.get(todo.number, time.monotonic())
+        return getattr(problem, TOOK, elapsed) if costs is not None and costs.by_the_clock else None
+
     def _failed(self, todo: Measurement, problem: BaseException) -> None:
         said = " ".join(str(problem).split())
         ours = isinstance(problem, MeasuringFailed | InvalidInput)
         why = said if ours else f"{type(problem).__name__}: {said}"
         output = getattr(problem, "output", None) or ("" if ours else "".join(traceback.format_exception(problem)))
         self.failures[todo.option] += 1
-        self._fail(todo, why, output)
+        self._fail(todo, why, output, problem)
         if self.failures[todo.option] > self.retries and self.trouble is None:
             times = self.failures[todo.option]
             self.trouble = MeasuringFailed(
@@ -333,11 +422,11 @@ class _Crew:
             self.trouble.study, self.trouble.option, self.trouble.output = self.study, todo.option, output
             self.trouble.__cause__ = problem
 
-    def _fail(self, todo: Measurement, why: str, output: str) -> None:
-        request = f"{self.token}:{todo.number}:failed"
+    def _fail(self, todo: Measurement, why: str, output: str, problem: BaseException) -> None:
+        request, cost = f"{self.token}:{todo.number}:failed", self._cost(todo, problem)
         try:
             self._patiently(
-                lambda: self.study.fail(todo.number, why, output=output or None, worker=self.name, request=request),
+                lambda: self.study.fail(todo.number, why, output=output or None, cost=cost, worker=self.name, request=request),
                 f"that {todo.option!r} failed",
             )
         except NotDue as late:

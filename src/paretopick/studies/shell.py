@@ -8,10 +8,12 @@ as ``"${PARETOPICK_OPTION}"``, which the shell takes for one word whatever the v
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 
 from paretopick.errors import InvalidInput, MeasuringFailed
-from paretopick.studies.shell_syntax import PLACEHOLDER, ShellReader
+from paretopick.studies.plain_words import SEVERAL, Filled, name_in, split_words
+from paretopick.studies.shell_syntax import PLACEHOLDER, SHELLS, ShellReader
 
 SHELL = "/bin/sh"
 
@@ -35,10 +37,8 @@ SUBSCRIPT = re.compile(r"\[.*(\$[({]|`)", re.DOTALL)
 WHOLE = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)")
 """What arithmetic of a shell takes; names would be looked up, and what they hold would be read as code by some shells."""
 
-HARMLESS = re.compile(r"[\w@%+=:,./ -]*", re.ASCII)
-"""What no shell takes for code."""
-
-SHELLS = ("sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "yash", "csh", "tcsh", "fish")
+WORD = "PARETOPICK_WORD_"
+"""Begins the names of the variables that hold the words of values which are several."""
 
 GLUED = re.compile(
     rf"(?<![\w.-])({'|'.join(SHELLS)})\s+([-+]\S+\s+)*-[A-Za-z]*c[A-Za-z]*\s+([-+]\S*\s+)*"
@@ -89,37 +89,65 @@ def variables(settings: Iterable[str]) -> dict[str, str]:
 class ShellCode:
     """The code of a command, its placeholders replaced by variables.
 
+    ``{option...}`` is replaced by a variable for each word of its value, which is split as a shell would.
+
     Args:
         code: as it was written; ``{{`` and ``}}`` are braces.
         names: of the variables, by placeholder, as ``variables`` gives them.
 
-    >>> ShellCode("gzip -{level} < {option}", variables(["level"])).text
-    'gzip -"${PARETOPICK_SETTING_level}" < "${PARETOPICK_OPTION}"'
+    >>> code = ShellCode("{option...} -{level} < x", variables(["level"]))
+    >>> code.filled({"option": "gzip -v", "level": "9"}).words[2]
+    '"${PARETOPICK_WORD_1}" "${PARETOPICK_WORD_2}" -"${PARETOPICK_SETTING_level}" < x'
     """
 
     def __init__(self, code: str, names: Mapping[str, str]) -> None:
         self.used: dict[str, str] = {}
-        """The placeholders that are there, with their variables."""
+        """The placeholders of one word that are there, with their variables."""
         self._whole: set[str] = set()
         self._counts = COUNTS.search(code) is not None
+        self._parts: list[tuple[str, str]] = []
+        """Code, and the name of the value whose words follow it."""
         reader = ShellReader(code)
-        parts, end = [], 0
+        text, end = "", 0
         for found in PLACEHOLDER.finditer(code):
-            if found[1] is not None and found[1] not in names:  # braces that are not ours
+            name, several = name_in(found, names)
+            if found[1] is not None and name is None:  # braces that are not ours
                 continue
-            parts += [code[end : found.start()], self._replaced(found, reader, names)]
+            text += code[end : found.start()]
             end = found.end()
-        self.text = "".join([*parts, code[end:]])
-        for name, variable in self.used.items():
+            if name is not None and several and reader.place(found.start()) != "in a comment":
+                self._check_several(found, reader, names[name])
+                self._parts.append((text, name))
+                text = ""
+            else:
+                text += self._replaced(found, reader, names)
+        self._parts.append((text + code[end:], ""))
+        for name in {*self.used, *(name for _, name in self._parts if name)}:
             for again in READS_AGAIN.finditer(code):
                 if reader.place(again.start()) not in NO_CODE:
                     raise InvalidInput(
                         f"the command has {{{name}}} and {again[1]}, which reads values as code; leave {again[1]} out, or write "
-                        f"${variable} there if they are meant to be code."
+                        f"${names[name]} there if they are meant to be code."
                     )
 
-    def check(self, values: Mapping[str, str]) -> None:
-        """Refuses values that the shell would not take as they are."""
+    def filled(self, values: Mapping[str, str]) -> Filled:
+        """Returns the shell with its code, which says how many words values have, and nothing else of them.
+
+        Refuses values that the shell would not take as they are.
+        """
+        self._check(values)
+        texts, variables = [], {variable: values[name] for name, variable in self.used.items()}
+        for text, name in self._parts:
+            texts.append(text)
+            words = split_words(name, values[name]) if name else []
+            new = {f"{WORD}{len(variables) - len(self.used) + at}": word for at, word in enumerate(words, start=1)}
+            texts.append(" ".join(f'"${{{variable}}}"' for variable in new))
+            variables |= new
+        code = "".join(texts)
+        shown = [f"$ {code}", *(f"{variable}={shlex.quote(value)}" for variable, value in variables.items())]
+        return Filled([SHELL, "-c", code], variables, "\n".join(shown))
+
+    def _check(self, values: Mapping[str, str]) -> None:
         for name in sorted(self._whole):
             if not WHOLE.fullmatch(values[name]):
                 raise MeasuringFailed(f"{{{name}}} stands in arithmetic and is {values[name]!r}, which is not a whole number")
@@ -138,53 +166,31 @@ class ShellCode:
         place = reader.place(found.start())
         if place == "in a comment":
             return found[0]
+        self._check_place(found, reader, names[name])
+        self.used[name] = names[name]
+        if place == "in arithmetic":
+            self._whole.add(name)
+            return f"${{{names[name]}}}"
+        return f'"${{{names[name]}}}"'
+
+    def _check_place(self, found: re.Match[str], reader: ShellReader, variable: str) -> None:
+        """Refuses a placeholder where a quoted variable would mean something else."""
+        place = reader.place(found.start())
         if not place and GLUED.search(found.string, 0, found.start()):
             place = "behind code for another shell"
-        place, variable = reader.doubt or place, names[name]
+        place = reader.doubt or place
         if place in REMEDIES:
             remedy = REMEDIES[place].replace("{name}", found[0]).replace("{variable}", variable)
             raise InvalidInput(f"the command has {found[0]} {place}; {remedy}.")
-        self.used[name] = variable
-        if place == "in arithmetic":
-            self._whole.add(name)
-            return f"${{{variable}}}"
-        return f'"${{{variable}}}"'
 
-
-def check_nested(words: list[str], values: Mapping[str, str], names: Mapping[str, str]) -> None:
-    """Refuses values that a shell which the command calls would take for code: those in ``["sh", "-c", "echo {option}"]``.
-
-    >>> check_nested(["sh", "-c", "echo {level}"], {"level": "9 -v"}, variables(["level"]))
-    >>> check_nested(["sh", "-c", "echo {level}"], {"level": "$(ls)"}, variables(["level"]))
-    Traceback (most recent call last):
-    ...
-    paretopick.errors.MeasuringFailed: {level} is '$(ls)', of which sh would run a part; write "$PARETOPICK_SETTING_level" there
-    """
-    for shell, word in _codes(words):
-        if PLACEHOLDER.fullmatch(word):  # a value alone is code on purpose
-            continue
-        for found in PLACEHOLDER.finditer(word):
-            value = values.get(found[1] or "", "")
-            if not HARMLESS.fullmatch(value):
-                raise MeasuringFailed(
-                    f'{found[0]} is {value!r}, of which {shell} would run a part; write "${names[found[1]]}" there'
-                )
-
-
-def _codes(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yields every shell that a command calls, and the code that it is given: the first word behind -c that is no option."""
-    shell, code_follows, skipped = "", False, 0
-    for word in words:
-        program = word.rpartition("/")[2]
-        if skipped:
-            skipped -= 1
-        elif shell and re.match(r"[-+]", word):
-            short = not word.startswith("--")
-            code_follows |= short and word[0] == "-" and "c" in word
-            skipped = word.lower().count("o") if short else 0  # each takes the name of an option
-        elif shell:
-            if code_follows:
-                yield shell, word
-            shell, code_follows = "", False
-        if not shell:
-            shell = program if program in SHELLS else ""
+    def _check_several(self, found: re.Match[str], reader: ShellReader, variable: str) -> None:
+        """Refuses a placeholder of several words where one word is meant."""
+        self._check_place(found, reader, variable)
+        before, after = found.string[: found.start()], found.string[found.end() :]
+        glued = before[-1:] not in ("", *" \t\n;&|({") or after[:1] not in ("", *" \t\n;&|)<>")
+        redirected = before.rstrip(" \t").endswith(("<", ">", "<&", ">&", ">|"))
+        if reader.place(found.start()) or glued or redirected:
+            raise InvalidInput(
+                f"the command has {found[0]} where a shell takes one word; put blanks around it, as between words of a command, "
+                f"or write {{{found[1].removesuffix(SEVERAL)}}} for one."
+            )

@@ -7,6 +7,8 @@ import re
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 """``{name}``, or ``{{`` and ``}}`` for braces."""
 
+SHELLS = ("sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "yash", "csh", "tcsh", "fish")
+
 CASE = re.compile(r"(?<![^\s;&|(){}`!])case(?!\S)")
 
 

@@ -9,15 +9,17 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_integer, check_name, check_real, check_sequence
+from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_flag, check_integer, check_name, check_real, check_sequence
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
 from paretopick.storage.contract import pages
+from paretopick.studies.aims import Finest
 from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
+from paretopick.studies.budgets import Amount, Budget, BudgetGiven, CostGiven, Spent
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition, Scale, Told, Values, define
 from paretopick.studies.given import each_of, is_list, kept_text, number_of, worker_of
@@ -27,6 +29,7 @@ from paretopick.studies.outliers import FarOff, far_off
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
+from paretopick.studies.stopping import Looks
 from paretopick.studies.views import (
     StudyProgress,
     exact_values,
@@ -71,11 +74,14 @@ class Study(Amendments):
         except (AttributeError, LookupError, TypeError, ValueError) as problem:
             raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, definition)
+        self._looks = Looks()
         with self._live.reading():
             pass  # so that a study which cannot be read is noticed at once
 
     def __repr__(self) -> str:
-        return f"<study {self.name!r}: {len(self.options)} options, {self._state.used} of {self._state.budget} used>"
+        state = self._state
+        used = f"{state.used} of {state.budget} used" if state.spent is None else f"{state.used} made, {state.spent} spent"
+        return f"<study {self.name!r}: {len(self.options)} options, {used}>"
 
     @classmethod
     def create(
@@ -84,10 +90,13 @@ class Study(Amendments):
         *,
         options: Iterable[Any] | Mapping[str, Mapping[str, Any]],
         metrics: MetricsGiven,
-        budget: int,
+        budget: BudgetGiven,
         policy: PolicyGiven = DEFAULT_POLICY,
         scale: Scale = "noise",
         exact: Iterable[str] = (),
+        cost: CostGiven | None = None,
+        confidence: float | None = None,
+        resolution: Finest | None = None,
         storage: StorageChoice = None,
     ) -> Study:
         """Returns a new study, kept in a database from now on.
@@ -95,18 +104,39 @@ class Study(Amendments):
         Args:
             name: under which it is opened again.
             options: names, or a mapping from names to settings (``{"zlib 9": {"level": 9}}``), or rows with an ``option``.
-            metrics: name to "min" or "max", or a list of ``pp.Metric``.
-            budget: the most measurements that may count; it is never exceeded.
+            metrics: name to "min" or "max", with what matters about it: ``{"seconds": "min~2%<=50", "errors": "<=0.01"}``; or a
+                list of ``pp.Metric``, whose fields are described there.
+            budget: the most measurements that may count; it is never exceeded. Or so much of a unit: ``("seconds", 1200)``,
+                ``"20m"``, ``("dollars", 5)``; then the study stops asking when what was told has cost that much, and what is
+                being measured then may exceed it, by one measurement for each who measures.
             policy: "doubt", which measures where one more measurement removes most doubt; or another, for instance "ege-sr",
                 whose rounds are planned ahead and spend all of the budget that they can divide; with options
                 ``("ege-gg", {"n_rounds": 3})``.
             scale: metrics are compared in units of their "noise", estimated from repeats, or "raw", or divided by what you say.
             exact: metrics without noise, a price for instance.
+            cost: where the budget is in a unit, what a measurement costs: a number for each option, or the name of a setting of
+                the options, of a metric, or of a value that is told beside the metrics; by default what is called as the unit.
+                Of a budget in seconds it is the time that a measurement took, for ``identify`` and ``run_study``.
+            confidence: stop as soon as the answer is right with this probability, 0.95 for instance, within the margins if
+                metrics have some; the budget stays the most that is measured.
+            resolution: where no margins are declared, stop as soon as the answer is right up to such differences: a number, in
+                units of the noise of each metric, or differences by metric in their units. ``confidence`` says with which
+                probability, 0.95 by default.
             storage: the URL of a database, or the path of an SQLite file; ``"sqlite://"`` is kept in memory, and gone with the
                 process. By default what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working
                 folder.
         """
-        definition = define(options=options, metrics=metrics, budget=budget, policy=policy, scale=scale, exact=exact)
+        definition = define(
+            options=options,
+            metrics=metrics,
+            budget=budget,
+            policy=policy,
+            scale=scale,
+            exact=exact,
+            cost=cost,
+            confidence=confidence,
+            resolution=resolution,
+        )
         return new_study(name, definition, storage)
 
     @classmethod
@@ -146,15 +176,21 @@ class Study(Amendments):
         return self._live.definition.options
 
     @property
-    def metrics(self) -> Mapping[str, str]:
-        """The metrics and their goals."""
+    def metrics(self) -> Mapping[str, str | None]:
+        """The metrics and their goals; None for a limit alone."""
         return self.definition.goals
 
     @property
-    def budget(self) -> int:
-        """The most measurements that may count."""
+    def budget(self) -> Budget:
+        """The most measurements that may count; or the unit and the amount, where it is in a unit."""
         with self._live.reading() as (state, _):
-            return state.budget
+            return state.budget if state.spent is None else Amount(state.spent.unit, state.spent.budget)
+
+    @property
+    def spent(self) -> Spent | None:
+        """How much of the budget is spent, where that is in a unit; None where it counts measurements."""
+        with self._live.reading() as (state, _):
+            return state.spent
 
     @property
     def used(self) -> int:
@@ -164,12 +200,22 @@ class Study(Amendments):
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left to be measured."""
+        """Whether nothing is left to be measured: the budget is spent, or the study is as sure as it was to be."""
         with self._live.reading() as (state, _):
-            return state.done
+            if state.done:
+                return True
+        return self._is_sure()
+
+    def _is_sure(self) -> bool:
+        """Whether the aim is reached; looked at while others go on, if it is time to."""
+        with self._live.reading() as (state, _):
+            if not self._looks.is_due(state):
+                return self._looks.reached(state)
+            mine = state.copy()
+        return self._looks.look(mine)
 
     def ask(
-        self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE, wait: float = 0.0
+        self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE, wait: float = 0.0, shuffle: bool = False
     ) -> builtins.list[Measurement]:
         """Returns up to ``n`` measurements to make now.
 
@@ -184,13 +230,18 @@ class Study(Amendments):
             worker: who asks. Workers that run side by side need different names.
             lease: seconds until others may have the measurement too; None for never.
             wait: seconds to wait for others, if there is nothing to do before they have told and the study is not done.
+            shuffle: put options that are equally due, and what is handed out together, in a random order: the same for the same
+                name of the study and number of the measurement.
         """
         n = check_integer(n, "n", minimum=0, maximum=LARGEST_BUDGET)
         check_name(worker, "worker")
+        seed = self.name if check_flag(shuffle, "shuffle") else None
         until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
         pause = 0.02
         while True:
-            leases = self._live.change(lambda rules: rules.hand_out(n, worker, lease))
+            if n and self._state.aim.is_set and self._is_sure():
+                return []
+            leases = self._live.change(lambda rules: rules.hand_out(n, worker, lease, seed=seed))
             if leases or n == 0 or self.done or time.monotonic() >= until:
                 break
             time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
@@ -211,7 +262,7 @@ class Study(Amendments):
         Args:
             number: of the measurement, from ``ask``; or a list of numbers, with as many rows of values: all are kept, or none.
             values: by name of the metric, or in the order of the metrics; None for a metric that could not be measured. What
-                a mapping has beside the metrics (the plate, the day) is kept and exported.
+                a mapping has beside the metrics (the plate, the day, what it cost) is kept and exported.
             worker: who tells; by default whoever has the measurement.
             request: an id of this call, for whoever has to make it again; see ``add``.
         """
@@ -237,7 +288,14 @@ class Study(Amendments):
         return [(each, self.definition.told(row)) for each, row in zip(numbers, rows, strict=True)]
 
     def fail(
-        self, number: int, why: str, *, output: str | None = None, worker: str | None = None, request: str | None = None
+        self,
+        number: int,
+        why: str,
+        *,
+        output: str | None = None,
+        cost: float | None = None,
+        worker: str | None = None,
+        request: str | None = None,
     ) -> None:
         """Keeps that a measurement could not be made; its option stays due, under a new number.
 
@@ -245,11 +303,13 @@ class Study(Amendments):
             number: of the measurement, from ``ask``.
             why: in a sentence.
             output: what else may help to find the cause.
+            cost: what it has cost all the same, where the budget is in a unit and that is told with each measurement.
             worker: who says so; if others have the measurement by now, nothing happens.
             request: an id of this call; see ``add``.
         """
         number = number_of(number)
-        details = {"why": kept_text(why)} | ({} if output is None else {"output": kept_text(output)})
+        details: dict[str, Any] = {"why": kept_text(why)} | ({} if output is None else {"output": kept_text(output)})
+        details |= {} if cost is None else {"cost": check_real(cost, "cost", minimum=0.0)}
         worker = worker_of(worker)
         self._live.change(lambda rules: rules.fail(number, details, worker), request)
 
@@ -330,8 +390,9 @@ class Study(Amendments):
         Args:
             guess: whether to say which options look Pareto-optimal so far.
         """
+        is_sure = self._is_sure()
         with self._live.reading() as (state, transaction):
-            return progress(state, transaction.leases(), guess=guess)
+            return progress(state, transaction.leases(), guess=guess, is_sure=is_sure)
 
     def events(self) -> builtins.list[Event]:
         """Returns all that ever happened, in its order."""
@@ -415,6 +476,7 @@ class Study(Amendments):
 def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
     """Returns a study that nobody has created before; refuses a name that is taken."""
     check_name(name, "study")
+    definition.check_columns()
     database = open_storage(storage)
     stored = database.create(name, definition.to_dict())
     if stored is None:

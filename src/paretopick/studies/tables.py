@@ -34,11 +34,13 @@ def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
 
 
 def sheet(study: Study, todos: Iterable[Measurement]) -> str:
-    """Returns measurements to make as a table to fill in: a row each, with an empty cell for every metric.
+    """Returns measurements to make as a table to fill in: a row each, with an empty cell for every metric, and for what it cost.
 
     Whoever cannot measure one writes the reason into the column ``failed``. Rounds are named where there are some.
     """
     settings, in_rounds = list(study.definition.settings[0]), not study.definition.choice.roundless
+    costs = study.definition.costs
+    to_fill_in = [*study.metrics, *([costs.name] if costs is not None and costs.is_beside else [])]
     rows = [
         {
             "number": todo.number,
@@ -46,16 +48,16 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
             "round": todo.round,
             "failed": "",
             "study": study.name,
-            **dict.fromkeys(study.metrics, ""),
+            **dict.fromkeys(to_fill_in, ""),
             **todo.settings,
         }
         for todo in todos
     ]
     rounds = ["round"] if in_rounds else []
-    return csv_text(["number", "option", *settings, *rounds, *study.metrics, "failed", "study"], rows)
+    return csv_text(["number", "option", *settings, *rounds, *to_fill_in, "failed", "study"], rows)
 
 
-def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str]) -> dict[str, list[list[float]]]:
+def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str | None]) -> dict[str, list[list[float]]]:
     """Returns the measurements of every option in a table, in the order of the metrics; rows that an export voided are left out.
 
     Args:

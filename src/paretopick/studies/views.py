@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,11 @@ from paretopick._arrays import check_choice
 from paretopick._words import probability, text_of
 from paretopick.events import Event, Lease
 from paretopick.policies.anytime import Anytime
+from paretopick.studies import pages
 from paretopick.studies.answer import quick_guess, result_of
+from paretopick.studies.budgets import Spent
 from paretopick.studies.definition import Definition
-from paretopick.studies.result import OptionResult, ParetoResult
+from paretopick.studies.result import ParetoResult
 from paretopick.studies.state import State
 
 NEXT = 3
@@ -45,10 +48,12 @@ class StudyProgress(NamedTuple):
     """The options that look Pareto-optimal; None if nobody asked."""
     roundless: bool
     """Whether there are no rounds at all: what is measured next follows from all data so far."""
+    spent: Spent | None = None
+    """How much of the budget is spent, where that is in a unit; then planned and budget are estimates."""
 
 
-def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProgress:
-    """Returns how far a study is, and what its answer looks like if that is wanted."""
+def progress(state: State, leases: Iterable[Lease], *, guess: bool, is_sure: bool = False) -> StudyProgress:
+    """Returns how far a study is, and what its answer looks like if that is wanted; ``is_sure`` if its aim is reached."""
     policy, names = state.policy, state.definition.options
     moment = policy.snapshot()
     return StudyProgress(
@@ -60,9 +65,10 @@ def progress(state: State, leases: Iterable[Lease], *, guess: bool) -> StudyProg
         active=len(moment.active),
         due=state.wanted,
         out=sum(not lease.withdrawn for lease in leases),
-        done=state.done,
+        done=state.done or is_sure,
         best_guess=tuple(names[arm] for arm in quick_guess(state)) if guess else None,
         roundless=state.definition.choice.roundless,
+        spent=state.spent,
     )
 
 
@@ -79,15 +85,21 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
         "policy": definition.policy,
         "policy_options": dict(definition.policy_options),
         "metrics": dict(definition.goals),
+        "details": {metric.name: metric.details for metric in definition.metrics if metric.details},
         "exact": list(definition.exact),
         "options": len(names),
-        "done": state.done,
+        "done": result.done,
+        "stopped": result.stopped,
+        "probability": result.probability,
+        "resolution": None if result.resolution is None else asdict(result.resolution),
+        "aim": state.aim.to_dict(),
         "roundless": definition.choice.roundless,
         "round": state.round,
         "rounds": policy.n_rounds,
         "used": state.used,
         "planned": state.planned,
         "budget": state.budget,
+        "spent": None if state.spent is None else state.spent.to_dict(),
         "due": state.wanted,
         "failed": state.failed,
         "active": [names[arm] for arm in moment.active],
@@ -95,6 +107,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
         "rejected": [names[arm] for arm in moment.rejected],
         "retired": {names[arm]: why for arm, why in state.retired.items()},
         "pareto": list(result.pareto),
+        "sought": pages.sought(result),
         "notes": list(result.notes),
         "out": [
             {
@@ -106,15 +119,9 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
             }
             for lease in waited_for
         ],
-        "next": [{"option": names[arm], "why": reasons.of(arm)} for arm in state.proposals(NEXT, out)],
+        "next": [{"option": names[arm], "why": reasons.of(arm)} for arm in (() if result.done else state.proposals(NEXT, out))],
         "doubt": reasons.by_option(),
     }
-
-
-def _wrong_side(row: OptionResult) -> float:
-    """How likely an option is on the wrong side of the answer."""
-    chance = row.probability or 0.0
-    return 1.0 - chance if row.in_answer else chance
 
 
 class Reasons:
@@ -126,10 +133,7 @@ class Reasons:
     """
 
     def __init__(self, state: State, result: ParetoResult) -> None:
-        known = [
-            np.nan if row.probability is None or not state.definition.choice.roundless else _wrong_side(row)
-            for row in result.options
-        ]
+        known = [np.nan if row.doubt is None or not state.definition.choice.roundless else row.doubt for row in result.options]
         self._state, self._doubt = state, np.array(known)
         self._initial = state.policy.initial if isinstance(state.policy, Anytime) else 0
 

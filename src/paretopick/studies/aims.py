@@ -1,0 +1,95 @@
+"""When a study is sure enough to stop before its budget is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paretopick._arrays import check_choice, check_real
+from paretopick._words import joined, number_text, probability, short
+from paretopick.errors import InvalidInput
+from paretopick.metrics import Metric
+
+Finest = float | Mapping[str, float]
+"""Differences that a study shall resolve: one number, in units of the noise, or by metric in its unit."""
+
+LEVEL = 0.95
+"""How probable it must be that what is resolved is right, unless said otherwise."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a study measures for; it stops as soon as that is reached. Without an aim it spends its budget."""
+
+    confidence: float | None = None
+    """The probability of being right, within the margins if there are some, that is enough; 1 never is."""
+    resolution: Finest | None = None
+    """The differences up to which the answer shall be right, with that probability, where no margins are declared."""
+
+    @property
+    def level(self) -> float:
+        """With which probability the answer shall be right."""
+        return LEVEL if self.confidence is None else self.confidence
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is something to reach."""
+        return self.resolution is not None or (self.confidence is not None and self.confidence < 1.0)
+
+    @property
+    def text(self) -> str:
+        """What is to be reached, in words."""
+        if self.resolution is None:
+            return f"right with {probability(self.confidence)}"
+        if isinstance(self.resolution, Mapping):
+            parts = [f"{number_text(width)} in {name}" for name, width in self.resolution.items()]
+            return f"right up to differences of {joined(parts)} with {probability(self.level)}"
+        return f"right up to differences of {number_text(self.resolution)} times the noise with {probability(self.level)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns JSON values, without what is not said."""
+        resolution = dict(self.resolution) if isinstance(self.resolution, Mapping) else self.resolution
+        told = {"confidence": self.confidence, "resolution": resolution}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def with_other(self, other: Aim) -> Aim:
+        """Returns the same with what another one says."""
+        return Aim(
+            self.confidence if other.confidence is None else other.confidence,
+            self.resolution if other.resolution is None else other.resolution,
+        )
+
+
+NO_AIM = Aim()
+"""The budget is spent."""
+
+
+def check_aim(confidence: Any, resolution: Any, metrics: Sequence[Metric]) -> Aim:
+    """Returns when to stop, or says what is wrong with it.
+
+    Args:
+        confidence: a probability above 0.5, or None.
+        resolution: a number in units of the noise, or a mapping from metrics to differences in their units, or None.
+        metrics: of the study.
+    """
+    if isinstance(confidence, int | float) and 1 < confidence <= 100:
+        raise InvalidInput(f"confidence={short(confidence)} is a probability; write {confidence / 100:g}.")
+    level = None if confidence is None else check_real(confidence, "confidence", above=0.5, maximum=1.0)
+    if resolution is None:
+        return Aim(level)
+    if margins := [metric.text for metric in metrics if metric.margin is not None]:
+        raise InvalidInput(
+            f"resolution={short(resolution)} says up to which differences to measure, and so do the margins ({joined(margins)}); "
+            "leave resolution out and say confidence=0.95."
+        )
+    if not isinstance(resolution, Mapping):
+        return Aim(level, check_real(resolution, "resolution", above=0.0))
+    if not resolution:
+        raise InvalidInput("resolution is empty; write a number, in units of the noise, or differences by metric.")
+    noisy = [metric.name for metric in metrics if metric.compared and not metric.exact]
+    widths = {
+        check_choice(name, noisy, "metric with noise and a goal"): check_real(width, f"resolution of {name!r}", above=0.0)
+        for name, width in resolution.items()
+    }
+    return Aim(level, widths)

@@ -1,0 +1,78 @@
+"""Which margins would do: the answers of simulated studies, counted under margins that are ever larger multiples of the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paretopick._arrays import FloatArray
+from paretopick.metrics import Metric
+from paretopick.simulation import ErrorCurve
+from paretopick.studies.resolution import in_units
+from paretopick.theory.requirements import Requirements
+
+FACTORS: tuple[float, ...] = tuple(float(f"{factor:.3g}") for factor in np.geomspace(0.02, 20.0, 24))
+"""Margins in units of the noise of one measurement that are looked at, about a third more from one to the next."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Up to which differences an answer would be right."""
+
+    factor: float
+    """The margins in units of the noise of one measurement; 0 if it would be right without any."""
+    widths: dict[str, float]
+    """By metric with a goal, in its unit; of metrics that are compared as logarithms the share, 0.02 for 2%."""
+    text: str
+    """In words: ``0.8 ms in seconds and 40 kB in size``; empty if the answer would be right as it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """Margins that are the same multiple of the noise in every metric, and no smaller than those that were declared."""
+
+    required: Requirements
+    """What was declared, in the units of the simulation; with margins of 0 if these are to be found."""
+    noise: FloatArray
+    """``(n_metrics,)`` of one measurement, 0 where a metric is exact."""
+    metrics: Sequence[Metric]
+
+    def margins(self, factor: float) -> list[float | None]:
+        """Returns the margins at a multiple of the noise, as ``simulate`` takes them."""
+        return list(self.required.with_margins(self._widened(factor)).as_margins)
+
+    @property
+    def rungs(self) -> list[list[float | None]]:
+        """All that are looked at, as ``simulate`` takes them."""
+        return [self.margins(factor) for factor in FACTORS]
+
+    def reached(self, curve: ErrorCurve, place: int, share: float) -> Resolved | None:
+        """Returns from which margins on no more than a share of the answers at a budget were wrong; None if none would do.
+
+        Args:
+            curve: that was counted on the rungs.
+            place: of the budget.
+            share: of wrong answers.
+        """
+        most = share * curve.runs
+        declared = curve.margins == self.required.as_margins
+        before, errors = 0.0, float((curve.errors_within if declared else curve.errors)[place])
+        if errors <= most:
+            return self.at(0.0)
+        for factor, wrong in zip(FACTORS, curve.errors_on_ladder[place].tolist(), strict=True):
+            if wrong <= most:
+                # Between two rungs by a straight line, in logarithms; below the first there is nothing to take them of.
+                part = (errors - most) / (errors - wrong)
+                return self.at(factor if before == 0.0 else math.exp(math.log(before) + part * math.log(factor / before)))
+            before, errors = factor, wrong
+        return None
+
+    def at(self, factor: float) -> Resolved:
+        """Returns what the margins at a multiple of the noise are in the units of the metrics."""
+        return Resolved(factor, *in_units(self._widened(factor), self.metrics))
+
+    def _widened(self, factor: float) -> FloatArray:
+        return np.maximum(self.required.margins, factor * self.noise)

@@ -1,0 +1,197 @@
+"""Stopping when sure: what is asked for, when it is looked at, and what opens a study again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import paretopick as pp
+from paretopick.errors import InvalidInput
+from paretopick.studies.aims import Aim, check_aim
+from paretopick.studies.stopping import Looks, is_reached
+
+TRUTH = {"a": (3.0, 0.0), "b": (0.0, 3.0), "c": (0.0, 0.0)}
+METRICS = {"x": "max~0.5", "y": "max~0.5"}
+
+
+def measure_with(rng, width=1.0):
+    return lambda option: {name: rng.normal(mean, width) for name, mean in zip("xy", TRUTH[option], strict=True)}
+
+
+def study_of(storage, **more):
+    return pp.Study.create("s", options=list(TRUTH), metrics=METRICS, budget=400, storage=storage, **more)
+
+
+def work(study, measure, most=1000):
+    for _ in range(most):
+        todos = study.ask()
+        if not todos:
+            return
+        for todo in todos:
+            study.tell(todo.number, measure(todo.option))
+
+
+def test_a_study_stops_as_soon_as_it_is_sure(storage):
+    study = study_of(storage, confidence=0.95)
+    work(study, measure_with(np.random.default_rng(0)))
+    result = study.result()
+    assert study.done
+    assert result.done
+    assert study.used < 60
+    assert result.probability >= 0.95
+    assert set(result.pareto) == {"a", "b"}
+    assert result.stopped == f"It is right with 95%, as was asked for: {study.used} measurements were enough."
+    assert result.stopped in str(result)
+    assert study.status()["done"]
+    assert study.status()["stopped"] == result.stopped
+    assert study.progress().done
+    assert pp.Study.open("s", storage=storage).done
+
+
+def test_without_an_aim_the_budget_is_spent():
+    study = study_of("sqlite://")
+    work(study, measure_with(np.random.default_rng(0)))
+    assert study.used == 400
+    assert study.result().stopped is None
+
+
+def test_the_budget_stays_the_ceiling():
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max"}, budget=40, storage="sqlite://", confidence=0.999)
+    rng = np.random.default_rng(1)
+    work(study, lambda _: {"x": rng.normal()})
+    assert (study.used, study.done) == (40, True)
+    assert study.result().stopped is None
+
+
+def test_what_is_taken_back_or_corrected_opens_it_again(storage):
+    study = study_of(storage, confidence=0.95)
+    work(study, measure_with(np.random.default_rng(0)))
+    first = study.measurements()[0]
+    study.correct(first["number"], {"x": -40.0, "y": -40.0}, "read from the wrong line")
+    assert not study.done
+    assert study.result().stopped is None
+    assert study.ask()
+
+
+def test_what_was_in_flight_is_looked_at_too():
+    study = study_of("sqlite://", confidence=0.95)
+    measure = measure_with(np.random.default_rng(0))
+    beside = []
+    while not study.done:
+        for todo in study.ask(2, worker="w"):
+            if not beside and study.used >= 6:
+                beside.append(todo.number)
+            elif todo.number not in beside:
+                study.tell(todo.number, measure(todo.option))
+    used = study.used
+    study.tell(beside[0], {"x": -300.0, "y": 300.0})
+    assert study.used == used + 1
+    assert not study.done  # the noise is another one now
+
+
+def test_it_can_be_told_to_be_surer_and_to_spend_everything(storage):
+    study = study_of(storage, confidence=0.9)
+    work(study, measure_with(np.random.default_rng(0)))
+    before = study.used
+    study.aim(confidence=0.9999)
+    work(study, measure_with(np.random.default_rng(1)))
+    assert before < study.used < 400
+    assert study.result().probability >= 0.9999
+    study.aim(confidence=1)
+    work(study, measure_with(np.random.default_rng(2)))
+    assert study.used == 400
+    assert [event.details for event in study.events() if event.kind == "aimed"] == [{"confidence": 0.9999}, {"confidence": 1.0}]
+
+
+def test_the_same_call_with_another_confidence_goes_on(tmp_path):
+    rng, storage = np.random.default_rng(3), tmp_path / "s.db"
+    told = {"options": list(TRUTH), "metrics": METRICS, "budget": 400, "storage": storage}
+    first = pp.identify(measure_with(rng), **told, confidence=0.9)
+    again = pp.identify(measure_with(rng), **told, confidence=0.9)
+    assert again.used == first.used
+    surer = pp.identify(measure_with(rng), **told, confidence=0.9999)
+    assert surer.used > first.used
+    assert surer.probability >= 0.9999
+
+
+def test_a_resolution_is_reached_in_units_of_the_noise_or_of_the_metrics():
+    rng = np.random.default_rng(4)
+    told = {"options": list(TRUTH), "metrics": {"x": "max", "y": "max"}, "budget": 2000}
+    rough = pp.identify(measure_with(rng), **told, resolution=1.0)
+    fine = pp.identify(measure_with(rng), **told, resolution={"x": 0.2, "y": 0.2})
+    assert rough.used <= fine.used < 2000
+    assert rough.resolution.factor <= 1.0
+    assert max(fine.resolution.widths.values()) <= 0.2
+    assert "right up to differences of 0.2 in x and 0.2 in y with 95%" in fine.stopped
+
+
+def test_looks_are_rare_and_wait_for_every_option():
+    study = study_of("sqlite://", confidence=0.999999)
+    looks, looked, rng = Looks(), [], np.random.default_rng(5)
+    measure = measure_with(rng, width=6.0)
+    for _ in range(300):
+        with study._live.reading() as (state, _):
+            if looks.is_due(state):
+                looked.append(state.used)
+                looks.look(state)
+        (todo,) = study.ask()
+        study.tell(todo.number, measure(todo.option))
+    assert looked[0] == 6
+    assert all(after >= min(before * 1.05, before + 1) for before, after in pairwise(looked))
+    assert len(looked) < 80
+
+
+def test_an_aim_is_what_it_says():
+    metrics = (pp.Metric("x", "max"), pp.Metric("y", "max", exact=True))
+    assert not Aim().is_set
+    assert not Aim(1.0).is_set
+    assert Aim(0.9).with_other(Aim(None, 0.5)) == Aim(0.9, 0.5)
+    assert check_aim(None, {"x": 2}, metrics).to_dict() == {"resolution": {"x": 2.0}}
+    assert not is_reached(Aim(), None, metrics)
+
+
+@pytest.mark.parametrize(
+    "told, message",
+    [
+        ({"confidence": 0.5}, "confidence=0.5"),
+        ({"confidence": 95}, "confidence=95"),
+        ({"resolution": 0}, "resolution=0"),
+        ({"resolution": {}}, "resolution is empty"),
+        ({"resolution": {"z": 1.0}}, "no metric with noise and a goal named 'z'"),
+        ({"resolution": {"y": 1.0}}, "'y'"),
+        ({"confidence": 0.9, "policy": "ege-sr"}, "cannot stop when it is sure"),
+    ],
+)
+def test_bad_aims_are_refused(told, message):
+    with pytest.raises((InvalidInput, LookupError), match=message):
+        pp.Study.create(
+            "s", options=["a", "b"], metrics={"x": "max", "y": "max"}, exact=["y"], budget=90, storage="sqlite://", **told
+        )
+
+
+def test_margins_and_a_resolution_say_the_same_thing_twice():
+    with pytest.raises(InvalidInput, match="leave resolution out"):
+        study_of("sqlite://", resolution=0.2)
+
+
+def test_study_files_say_when_to_stop(tmp_path):
+    from paretopick.studies.files import read_study_file, study_file_text
+
+    path = tmp_path / "s.toml"
+    path.write_text('options = ["a", "b"]\nbudget = 40\nconfidence = 0.9\nresolution = {x = 0.5}\n[metrics]\nx = "max"\n')
+    told = read_study_file(path)
+    assert told.definition.aim == Aim(0.9, {"x": 0.5})
+    path.write_text(study_file_text(told))
+    assert read_study_file(path).definition == told.definition
+
+
+def test_a_single_option_with_a_limit_is_measured():
+    rng = np.random.default_rng(8)
+    for limit, kept in ((2.0, ("a",)), (0.5, ())):
+        result = pp.identify(lambda _: {"t": rng.normal(1.0, 0.1)}, ["a"], {"t": f"min<={limit}"}, 60, confidence=0.95)
+        assert result.pareto == kept
+        assert result.status == {"a": "pareto" if kept else "infeasible"}
+        assert result.used < 60
+    assert result.sentence == "No option keeps the limits."
