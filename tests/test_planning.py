@@ -82,7 +82,9 @@ def test_a_plan_says_what_it_found_in_words_and_as_json(made):
     found, record = made.recommendation, made.to_dict()
     assert record["recommendation"]["budget"] == found.budget
     assert [row["budget"] for row in record["curves"][0]["budgets"]] == list(made.budgets)
-    first, second, others, third = made.sentences()
+    first, second, others, third, resolved = made.sentences()
+    assert re.fullmatch(r"What it resolves, in 70% of cases: differences of 0\.\d+ in anti_spike_igg, .* with [\d,]+\.", resolved)
+    assert [one["factor"] for one in record["resolves"]] == [one.factor for one in made.resolves]
     assert others.startswith("The others take: ege-s")
     assert (
         first == "Planned from the means of cov-boost, taken for the truth; 1,000 simulated studies for each policy and budget."
@@ -305,6 +307,173 @@ def test_a_target_out_of_reach_is_said_to_be():
     )
 
 
+CLOSE = pp.Bandit([[1.0, 0.0], [0.99, 0.2], [0.0, 1.0], [-1.0, -1.0]], pp.Gaussian(std=[1.0, 2.0]), arm_names=tuple("abcd"))
+METRICS = {"gain": "max", "cost": {"goal": "min", "unit": "euros"}}
+
+
+def test_a_target_out_of_reach_is_explained_by_who_is_too_alike_and_the_margins_that_would_do():
+    made = plan(Pilot.guess(CLOSE, goals=METRICS), policies=["apt"], target=0.1, runs=400, max_budget=100)
+    assert made.recommendation is None
+    assert made.reason.text == "'a' and 'b' are too alike (about 0.01 apart in 'gain')"
+    said = made.sentences()
+    assert said[2] == f"{made.reason.text}."
+    resolved = made.resolves[-1]
+    assert said[3] == (
+        f"Set margins: up to differences of {resolved.text}, 100 measurements are wrong in no more than 10% of cases."
+    )
+    assert re.fullmatch(r"0?\.?\d+ in gain and \d\.\d+ euros in cost", resolved.text)
+    margins = [resolved.widths["gain"], resolved.widths["cost"]]
+    assert margins[1] == 2 * margins[0]  # the same multiple of the noise
+    fresh = pp.simulate(CLOSE, "apt", budgets=100, runs=2000, rng=9, scale=[1.0, 2.0], ladder=[margins])
+    assert 0.06 < fresh.errors_on_ladder[0, 0] / 2000 < 0.14
+    assert made.to_dict()["reason"] == made.reason.text
+
+
+def test_what_a_budget_resolves_is_found():
+    made = plan(
+        Pilot.guess(CLOSE, goals=METRICS), policies=["uniform", "apt"], budgets=[40, 160], margin="?", target=0.1, runs=400
+    )
+    assert made.recommendation is None
+    few, many = made.margins_found
+    assert few.resolved.factor > 1.3 * many.resolved.factor > 0
+    for found in (few, many):
+        assert found.interval[0] <= found.rate <= found.interval[1] <= 0.1
+        rates = []
+        for factor in (1.0, 0.6):
+            margins = [factor * width for width in found.resolved.widths.values()]
+            chosen = (found.policy, found.options)
+            curve = pp.simulate(CLOSE, chosen, budgets=found.budget, runs=2000, rng=9, scale=[1.0, 2.0], margins=margins)
+            rates.append(curve.rate_within[0])
+        assert rates[0] < 0.11
+        assert rates[1] > 0.1  # and it is not far more than needed
+    assert made.sentences()[1].startswith(f"With 40 measurements {few.policy} resolves differences of {few.resolved.text}: with ")
+    assert made.to_dict()["margins_found"][1]["resolved"]["text"] == many.resolved.text
+
+
+def test_margins_that_are_declared_do_not_hide_what_a_budget_resolves():
+    metrics = {"gain": "max~3", "cost": "min~3"}
+    asked = plan(Pilot.guess(CLOSE, goals=metrics), policies=["apt"], budgets=40, margin="?", target=0.1, runs=400)
+    plain = plan(Pilot.guess(CLOSE, goals=METRICS), policies=["apt"], budgets=40, margin="?", target=0.1, runs=400)
+    assert asked.margins_found[0].resolved.factor == plain.margins_found[0].resolved.factor
+    assert 0 < asked.margins_found[0].resolved.factor < 3
+
+
+def test_what_is_drawn_from_tables_is_planned_with_their_noise():
+    tables = np.random.default_rng(0).normal(size=(3, 50, 2)) * [1.0, 3.0] + [[[1.0, 0.0]], [[0.0, 1.0]], [[0.9, 0.1]]]
+    pilot = Pilot.guess(pp.Bandit.resampled(list(tables)), like_a_study=False)
+    assert pilot.noise == pytest.approx([1.0, 3.0], rel=0.2)
+    assert plan(pilot, policies=["uniform"], budgets=12, runs=20, target=0.5).resolves[0] is not None
+
+
+def test_where_every_difference_is_resolved_no_margin_is_needed():
+    far = pp.Bandit([[9.0, 0.0], [0.0, 9.0], [-9.0, -9.0]], pp.Gaussian(std=1.0))
+    made = plan(far, policies=["apt"], budgets=30, margin="?", target=0.1, runs=100)
+    assert made.margins_found[0].resolved.factor == 0
+    assert made.sentences()[1].endswith("of cases (0.00% to 1.9%), however small the differences.")
+
+
+def test_within_margins_and_limits_errors_are_those_that_matter():
+    metrics = {"gain": "max~0.3", "cost": "min~0.5<=0.7"}
+    pilot = Pilot.guess(CLOSE, goals=metrics)
+    made = plan(pilot, target=0.2, runs=400)
+    assert made.labels == ("apt", "doubt")  # who knows margins
+    assert made.curves[0].margins == (0.3, 0.5)
+    assert made.curves[0].limits == (None, -0.7)
+    assert (plans.wrong(made.curves[0]) == made.curves[0].errors_within).all()
+    assert made.sentences()[1] == "Right is what is right within the margins and limits."
+    assert "Differences matter from 0.3 in gain and 0.5 in cost on." in made.sentences()
+    assert "Options must have at most 0.7 in cost." in made.sentences()
+    assert "What it resolves" not in str(made)
+    found = made.recommendation
+    fresh = pp.simulate(
+        CLOSE,
+        (found.policy, found.options),
+        budgets=found.budget,
+        runs=2000,
+        rng=12345,
+        scale=[1.0, 2.0],
+        margins=[0.3, 0.5],
+        limits=[None, -0.7],
+    )
+    assert 0.05 < fresh.rate_within[0] <= 0.2
+    exact = plan(Pilot.guess(CLOSE, goals=METRICS), policies=["apt"], target=0.2, runs=400, max_budget=found.budget * 2)
+    assert exact.recommendation is None  # without margins it takes far more
+
+
+def test_who_is_near_a_limit_is_named():
+    made = plan(
+        Pilot.guess(CLOSE, goals={"gain": "max", "cost": "min<=0"}), policies=["apt"], target=0.1, runs=100, max_budget=100
+    )
+    assert "'a' is too near a limit (about 0 from at most 0 in 'cost')" in made.reason.text.replace("0.0", "0")
+    assert "No margin helps against doubts about a limit; one a little further away would." in made.sentences()
+
+
+def test_ratios_are_planned_as_logarithms(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["option,seconds,price"]
+    for option, (seconds, price) in {"a": (1.0, 3), "b": (1.01, 2), "c": (2.0, 1), "d": (9.0, 1)}.items():
+        lines += [f"{option},{seconds * np.exp(0.1 * rng.normal())},{price}" for _ in range(8)]
+    file = tmp_path / "p.csv"
+    file.write_text("\n".join(lines))
+    pilot = Pilot.of_table(file, "seconds:min~5%<=5,price:min~50%", exact=["price"])
+    assert pilot.bandit.means[:, 0] == pytest.approx(-np.log([1.0, 1.01, 2.0, 9.0]), abs=0.15)
+    assert pilot.bandit.means[:, 1].tolist() == (-np.log([3.0, 2.0, 1.0, 1.0])).tolist()
+    assert pilot.required.margins.tolist() == pytest.approx([np.log(1.05), np.log(1.5)])
+    assert pilot.required.limits.tolist() == [-np.log(5.0), -np.inf]
+    made = plan(pilot, budgets=60, runs=100, target=0.2)
+    assert made.curves[0].engine == "compiled"
+    assert "Differences matter from 5% in seconds and 50% in price on." in made.sentences()
+    asked = plan(pilot, policies=["doubt"], budgets=60, runs=100, target=0.2, margin="?")
+    assert re.fullmatch(r"[\d.]+% in seconds", asked.margins_found[0].resolved.text or "1% in seconds")
+    file.write_text("option,seconds\na,0\na,1\nb,2\n")
+    with pytest.raises(pp.InvalidInput, match=r"p.csv, option 'a': metric 'seconds' is 0, and the margin 5%, which needs values"):
+        Pilot.of_table(file, "seconds:min~5%")
+
+
+def test_a_study_with_margins_and_limits_is_planned_with_them():
+    rng = np.random.default_rng(0)
+    study = pp.Study.create(
+        "s", options=["a", "b", "c"], metrics="good:max~0.1,bad:min<=0.6", budget=90, policy="doubt", storage="sqlite://"
+    )
+    for option, chance in zip("abc", ([0.2, 0.7], [0.5, 0.5], [0.3, 0.1]), strict=True):
+        study.add([(option, row) for row in (rng.random((20, 2)) < chance).astype(float).tolist()])
+    pilot = Pilot.of_study(study)
+    assert isinstance(pilot.bandit.noise, pp.Bernoulli)
+    assert pilot.required.limits.tolist() == pytest.approx([-np.inf, 0.4])  # of the opposite: at least 0.4 are not bad
+    assert pilot.required.margins.tolist() == [0.1, 0.0]
+    ahead = plan(study, more=[50], runs=25, margin="?")
+    assert ahead.says_margins
+    assert "right within the margins and limits" in str(ahead)
+
+
+@pytest.mark.parametrize(
+    "goals, message",
+    [
+        ({"gain": "max"}, "goals has 'gain'; the bandit has 2 objectives, so name as many metrics"),
+        ({"gain": "max~2%", "cost": "min"}, "metric 'gain:max~2%' is compared as logarithms, and guessed means .* are not"),
+    ],
+)
+def test_goals_that_do_not_fit_guessed_means_are_refused(goals, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        Pilot.guess(CLOSE, goals=goals)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (
+            {"margin": "2%", "budgets": 50},
+            "margin='2%' is not \"\\?\", which asks which margins a budget resolves; .*seconds:min~2%",
+        ),
+        ({"margin": "?"}, 'margin="\\?" asks which margins a budget resolves; say which budget, such as budgets=300'),
+        ({"margin": 0.1, "budgets": 50}, 'margin=0.1 is not "\\?"'),
+    ],
+)
+def test_a_margin_that_is_no_question_is_refused(options, message):
+    with pytest.raises(pp.InvalidInput, match=message):
+        plan(CLOSE, **options)
+
+
 def test_where_some_options_are_enough_an_answer_of_these_is_right():
     two = pp.Bandit([[9.0, 0.0], [0.0, 9.0], [0.0, 0.0]], pp.Gaussian(std=1.0))
     made = plan(two, policies=[("ege-sr-k", {"max_arms": 1})], budgets=[60, 400], runs=100)
@@ -412,6 +581,12 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
     assert len(rows.splitlines()) == 5
     assert rows == said("means.csv", "--std", "0.5,1", "--metrics", "gain:max,cost:min", *few, "--csv")
     assert "the means of cov-boost, taken for the truth" in said("cov-boost", *few[:2], "--runs", "40", "--budget", "500")
+    within = ("means.csv", "--std", "0.5,1", "--metrics", "gain:max~0.2,cost:min<=2.5", "--budget", "20", "--runs", "40")
+    record = json.loads(said(*within, "--json"))
+    assert (record["curves"][0]["margins"], record["curves"][0]["limits"]) == ([0.2, 0.0], [None, -2.5])
+    assert "Right is what is right within the margins and limits." in record["sentences"]
+    assert re.search(r"With 20 measurements (apt|doubt) (resolves differences of|is wrong in)", said(*within, "--margin", "?"))
+    assert "more measurements it is right" in said("s", "--storage", tmp_path / "p.db", "--more", "150", "--margin", "?")
 
 
 @pytest.mark.parametrize(
@@ -430,6 +605,11 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
         (["p.csv", "--std", "1,2"], "--std 1,2 has 2 numbers; give one, or one for each column of p.csv"),
         (["m.csv", "--std", "1", "--metrics", "x:max"], "must name the columns of m.csv: 'm'"),
         (["cov-boost", "--budget", "5"], "these policies need"),
+        (
+            ["cov-boost", "--margin", "?"],
+            "--margin ? asks which margins a budget resolves; say which budget, such as --budget 300",
+        ),
+        (["cov-boost", "--margin", "0.1", "--budget", "90"], "margin='0.1' is not \"?\", which asks which margins"),
         (["gone.csv", "--metrics", "m:max"], "there is no file gone.csv"),
     ],
 )

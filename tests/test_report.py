@@ -13,6 +13,7 @@ import pytest
 
 import paretopick as pp
 from paretopick.report import make_report, repeat, to_html, to_markdown, write_pictures
+from paretopick.report.choices import AGAINST_THE_ONE_ABOVE
 from paretopick.studies.certainty import judge
 from paretopick.studies.definition import define
 from paretopick.studies.files import StudyFile, read_study_file
@@ -105,6 +106,23 @@ def table(page, *first):
     return found
 
 
+def as_shown(result):
+    """The table of a result as the page has it: intervals below their means; of many columns, who beats whom below the row."""
+    header, rows = result.cells()
+    units = {metric.name: f"{metric.name} ({metric.unit})" if metric.unit else metric.name for metric in result.metric_records}
+    kept = [i for i, name in enumerate(header) if name != "95% interval"]
+    table = [[units.get(header[i], header[i]) for i in kept]]
+    for row in rows:
+        followed = [i + 1 < len(row) and header[i + 1] == "95% interval" and row[i + 1] for i in kept]
+        table.append([f"{row[i]} {row[i + 1]}" if both else row[i] for i, both in zip(kept, followed, strict=True)])
+    if len(kept) <= 8:
+        return table
+    folded = [table[0][:-1]]
+    for *cells, why in table[1:]:
+        folded += [cells, *([[why if why.startswith("beyond ") else f"beaten by {why}"]] if why else [])]
+    return folded
+
+
 def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, report):
     parts = ['class="answer"', 'class="sure"', "What next?", "Which to take", "<table>", "Surely in", "The options", "<svg"]
     parts += [
@@ -112,6 +130,7 @@ def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, rep
         "What went wrong",
         "How it was measured",
         "How often each was measured",
+        "What the measurements resolved",
         "Appendix: how sure that is",
         "Appendix: do it again",
         "paretopick create study.toml",
@@ -130,9 +149,10 @@ def test_which_to_take_has_the_answer_along_the_first_metric_and_what_speaks_for
     times = [float(row[header.index("time <s>")]) for row in rows]
     assert times == sorted(times)
     fastest = min(report.result.options, key=lambda row: row.means["time <s>"])
-    (said,) = (row[-1] for row in rows if row[0] == fastest.option)
-    assert "the smallest time <s>" in said
-    assert [row[0] for row in rows if "surely" in row[-1]] == [row[0] for row in rows if report.result.status[row[0]] == "pareto"]
+    speaks = {row[0]: row[header.index("what speaks for it")] for row in rows}
+    assert "the smallest time <s>" in speaks[fastest.option]
+    surely = [option for option, said in speaks.items() if "surely" in said]
+    assert surely == [row[0] for row in rows if report.result.status[row[0]] == "pareto"]
 
 
 def test_the_answer_is_compared_with_a_baseline(study):
@@ -151,11 +171,136 @@ def test_the_answer_is_compared_with_a_baseline(study):
         make_report(study, rehearsals=0, baseline="nobody")
 
 
+CODECS = {
+    "gzip": (2.0, 16.0, 2.0),
+    "zstd": (0.3, 14.0, 6.0),
+    "zstd twin": (0.301, 14.0, 6.1),
+    "bzip2": (7.0, 12.0, 8.0),
+    "xz": (25.0, 11.0, 90.0),
+}
+WITHIN = [
+    pp.Metric("time", "min", margin="10%", at_most=10, unit="s"),
+    pp.Metric("size", "min", margin="3%", unit="MB"),
+    pp.Metric("memory_mb", None, at_most=50, unit="MB"),
+]
+
+
+def codecs(metrics=WITHIN, budget=300, **given):
+    rng = np.random.default_rng(1)
+    study = study_of(list(CODECS), metrics, name="codecs", budget=budget, **given)
+    while not study.done:
+        for todo in study.ask(4):
+            truth = np.array(CODECS[todo.option])[: len(metrics)]
+            study.tell(todo.number, (truth * np.exp(0.03 * rng.normal(size=len(truth)))).tolist())
+    return study
+
+
+@pytest.fixture(scope="module")
+def within():
+    return codecs(confidence=0.95)
+
+
+@pytest.fixture(scope="module")
+def page_within(within):
+    return to_html(make_report(within, rehearsals=0))
+
+
+def test_margins_and_limits_are_said_before_how_sure_it_is(within, page_within):
+    made = make_report(within, rehearsals=0)
+    assert made.asked == (
+        "Differences below 10% in time and 3% in size do not matter. Limits: time at most 10 s and memory_mb at most 50 MB."
+    )
+    assert page_within.index("worth keeping.") < page_within.index(made.asked) < page_within.index("right within the margins")
+    assert made.asked in to_markdown(made).replace("\\", "")
+    assert make_report(study_of(["x", "y"]), rehearsals=0).asked == ""
+
+
+def test_a_study_that_was_sure_says_so_instead_of_a_next_step(within, page_within):
+    result = within.result()
+    assert result.stopped is not None
+    assert f"<strong>Done.</strong> {result.stopped}" in page_within
+    assert "What next?" not in page_within
+    assert f"**Done.** {result.stopped}" in to_markdown(make_report(within, rehearsals=0)).replace("\\", "")
+    assert ("stops when", "right with 95%: reached") in make_report(within, rehearsals=0).facts
+
+
+def test_probabilities_within_margins_and_limits_are_in_the_table_and_explained(within, page_within):
+    result = within.result()
+    header, *rows = table(page_within, "option", "status")
+    assert [header, *rows] == as_shown(result)
+    assert header[2:7] == ["time (s)", "size (MB)", "memory_mb (MB)", "P(worth keeping)", "P(within limits)"]
+    assert "beyond time at most 10 s and memory_mb at most 50 MB" in page_within
+    assert '<tr class="infeasible">' in page_within
+    for word in ("P(worth keeping): ", "P(within limits): ", "Covered: ", "Beaten by: "):
+        assert word in make_report(within, rehearsals=0).table_legend
+    plain = make_report(study_of(["x", "y"]), rehearsals=0).table_legend
+    assert "P(optimal): " in plain
+    assert "limits" not in plain
+    assert "Covered" not in plain
+
+
+def test_with_two_metrics_each_option_to_take_is_compared_with_the_one_above(within, page_within):
+    header, *rows = table(page_within, "option", "time (s)")
+    assert [row[0] for row in rows] == ["zstd twin", "zstd", "bzip2"]
+    assert header[-2:] == ["what speaks for it", "compared with the one above"]
+    assert rows[0][-2:] == ["surely worth keeping, the smallest time and zstd would do as well", ""]
+    assert "the smallest size" in rows[2][-2]  # xz is smaller, and breaks the limits
+    estimates, names, _ = within.estimates()
+    ratio = judge(estimates, required=within.definition.requirements).draws[:, [names.index("bzip2"), names.index("zstd")], 0]
+    low, middle, high = np.exp(np.quantile(ratio[:, 0] - ratio[:, 1], [0.025, 0.5, 0.975]))
+    assert f"time {middle:.0f} times larger ({low:.0f} to {high:.0f})" in rows[2][-1]
+    three = codecs([*WITHIN[:2], pp.Metric("memory_mb", "min", margin="5%")])
+    assert AGAINST_THE_ONE_ABOVE not in to_html(make_report(three, rehearsals=0))
+
+
+@pytest.mark.parametrize(
+    "metrics, said",
+    [
+        (WITHIN, "None of the others that keep the limits is missed: one of these is as good in every metric, but for"),
+        ([pp.Metric("time", "min"), pp.Metric("size", "min")], "whatever else one takes is worse in at least one metric. Which"),
+        ([pp.Metric("time", "min"), pp.Metric("size", "min", at_most=20)], "worse in at least one metric, or breaks a limit."),
+        ([pp.Metric("time", "min", margin="20%")], "Either will do: they differ by nothing that matters."),
+        ([pp.Metric("time", "max", margin="20%")], "no other option is better in any metric, but for differences that do not"),
+    ],
+    ids=["margins and limits", "neither", "limits", "twins", "one"],
+)
+def test_what_there_is_to_know_before_one_takes_an_option(metrics, said):
+    assert said in make_report(codecs(metrics, budget=60), rehearsals=0).which
+
+
+def test_where_no_option_keeps_the_limits_there_is_none_to_take():
+    made = make_report(codecs([pp.Metric("time", "min", at_most=0.01), WITHIN[1]], budget=40), rehearsals=0)
+    text = to_html(made)
+    assert made.answer == "No option keeps the limits."
+    assert "Which to take" not in text
+    assert "<svg" in text
+
+
+def test_without_margins_what_the_data_resolve_is_the_headline(report, page):
+    resolved = report.result.resolution
+    assert html.escape(resolved.sentence) in page[: page.index("Which to take")]
+    assert any(f"differences of {resolved.text} do not matter" in line for line in report.certainty)
+
+
+def test_how_sure_it_was_on_the_way_is_drawn_unless_rounds_decide(within, page_within):
+    assert "How sure it was on the way" in page_within
+    by_rounds = finish(study_of(["x", "y", "z"], policy="ege-sr", budget=60))
+    made = make_report(by_rounds, rehearsals=0)
+    assert made.course is None
+    assert "What the measurements resolved" not in to_html(made)
+
+
+def test_facts_say_what_each_metric_is(within):
+    facts = dict(make_report(within, rehearsals=0).facts)
+    assert facts["metric time"] == "in s, small is good, at most 10 s, differences below 10% do not matter, compared as ratios"
+    assert facts["metric memory_mb"] == "in MB, at most 50 MB"
+
+
 def test_numbers_of_the_report_are_those_of_the_result(page, report, study):
     result = study.result(rehearsals=20)
     assert report.result == result
     header, rows = result.cells()
-    assert table(page, "option", "status") == [header, *rows]
+    assert table(page, "option", "status") == as_shown(result)
     said = {f"{row['option']}": row for row in json.loads(result.to_json())["options"]}
     for row in rows:
         assert said[row[0]]["status"] == row[1].partition(",")[0]
@@ -235,15 +380,16 @@ def test_a_report_can_be_written_at_any_time(kind, tmp_path):
     made = make_report(study, rehearsals=0)
     text = to_html(made)
     assert ("<svg" in text) == (kind not in ("empty", "one option"))
-    assert table(text, "option", "status") == [made.result.cells()[0], *made.result.cells()[1]]
+    assert table(text, "option", "status") == as_shown(made.result)
     pictures = write_pictures(made, tmp_path / "r.md")
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures.values())
     assert html.escape(made.answer) in text
 
 
 def test_markdown_has_the_same_table_and_takes_nothing_for_markup(report):
-    text = to_markdown(report, {"front": "f.png", "timeline": "t.png"})
+    text = to_markdown(report, {"front": "f.png", "timeline": "t.png", "course": "c.png"})
     assert "![The options](f.png)" in text
+    assert "![What the measurements resolved](c.png)" in text
     table = text[text.index("## What was measured") :].splitlines()[2:]
     header, rows = report.result.cells()
     for line, cells in zip(table, [header, ["---"] * len(header), *rows], strict=False):
@@ -271,7 +417,7 @@ def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
     assert "is there already" in refused.stderr
     assert other.read_text() == "my page"
     record = json.loads(invoke("b", "--storage", storage, "-o", tmp_path / "r.md", "--json").stdout)
-    assert [os.path.exists(file) for file in record["files"]] == [True] * 3
+    assert [os.path.exists(file) for file in record["files"]] == [True] * 4
     (tmp_path / "x-front.png").write_text("mine")
     refused = invoke("b", "--storage", storage, "-o", tmp_path / "x.md")
     assert "x-front.png is there already" in refused.stderr
@@ -315,3 +461,23 @@ def test_the_page_in_a_browser(browser, page, width, tmp_path):
         assert box["height"] > 100
     assert window.pdf().startswith(b"%PDF")
     window.close()
+
+
+@pytest.mark.slow
+def test_on_a_phone_all_numbers_are_on_the_screen_and_on_a_desktop_no_table_scrolls(browser, page_within, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(page_within, encoding="utf-8")
+    for width in (390, 1200):
+        window = browser.new_page(viewport={"width": width, "height": 844})
+        window.goto(file.as_uri())
+        for box in window.query_selector_all(".scroll"):
+            assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+        cells = [cell for cell in window.query_selector_all("td") if cell.is_visible()]
+        assert len(cells) > 30
+        for cell in cells:
+            place = cell.bounding_box()
+            assert place["x"] >= 0
+            assert place["x"] + place["width"] <= width
+        before = cells[1].evaluate("cell => getComputedStyle(cell, '::before').content")  # which says what the number is
+        assert before == ('"time (s) "' if width == 390 else "none")
+        window.close()

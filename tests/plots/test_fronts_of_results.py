@@ -15,6 +15,10 @@ from support.example_results import many, option_result, result
 GOALS = [dict(zip("xy", goals, strict=True)) for goals in itertools.product(("min", "max"), repeat=2)]
 
 
+def labels(record):
+    return str(record.x.label), str(record.y.label)
+
+
 def test_the_staircase_runs_below_the_front():
     corners = plots.staircase(np.array([[3.0, 1.0], [1.0, 3.0], [2.0, 2.0]]))
     assert corners.T.tolist() == [[1, 3], [1, 2], [2, 2], [2, 1], [3, 1]]
@@ -83,7 +87,7 @@ def test_the_record_says_what_the_result_says():
         options, {"s": "min", "q": "max"}, pareto=("sure", "likely", "guessed"), correlation=((1, 0.5), (0.5, 1)), done=False
     )
     record = plots.FrontData.of(made)
-    assert record.labels == ("s (small is good)", "q (large is good)")
+    assert labels(record) == ("s (small is good)", "q (large is good)")
     assert record.names == record.tags == ("sure", "likely", "guessed", "open", "slow", "gone")
     assert record.kinds == ("pareto", "pareto", "open in", "open out", "dominated", "retired")
     assert record.means.tolist() == [[1, 0.6], [2, 0.8], [0.5, 0.1], [4, 0.7], [9, 0.5], [5, 0.9]]
@@ -91,7 +95,7 @@ def test_the_record_says_what_the_result_says():
     assert (record.regions[0] == plots.ellipse(np.array((1, 0.6)), np.array((0.1, 0.2)), 0.5)).all()
     assert not record.settled
     assert record.notes == ("Ellipses: 95% regions of the means.", "Not measured: new.")
-    corner = (record.limits[0][1], record.limits[1][0])  # slow and bad
+    corner = (record.x.ends[1], record.y.ends[0])  # slow and bad
     assert tuple(record.stairs[:, 0]) == tuple(record.stairs[:, -1]) == corner
     assert record.stairs[:, 2:-2].T.tolist() == [[2, 0.8], [2, 0.6], [1, 0.6], [1, 0.1], [0.5, 0.1]]
 
@@ -99,7 +103,7 @@ def test_the_record_says_what_the_result_says():
 def test_metrics_can_be_chosen_and_must_be_there():
     made = many(4, 3)
     record = plots.FrontData.of(made, "metric 3", "metric 1")
-    assert record.labels == ("metric 3 (large is good)", "metric 1 (large is good)")
+    assert labels(record) == ("metric 3 (large is good)", "metric 1 (large is good)")
     assert record.means[0].tolist() == [made.options[0].means["metric 3"], made.options[0].means["metric 1"]]
     assert record.stairs.size == 0  # being dominated in two of three metrics says nothing
     with pytest.raises(ValueError, match="metric 4"):
@@ -128,7 +132,7 @@ def test_among_many_options_only_those_that_may_be_optimal_are_named():
 def test_limits_hold_the_means_and_do_not_explode_with_one_error():
     options = [option_result(f"{i}", "pareto", {"x": float(i), "y": 1e12}, (1000.0 if i == 0 else 0.1, 0.0)) for i in range(3)]
     record = plots.FrontData.of(result(options, {"x": "max", "y": "min"}))
-    (left, right), (bottom, top) = record.limits
+    (left, right), (bottom, top) = record.x.ends, record.y.ends
     assert left < 0
     assert right > 2
     assert right - left < 8
@@ -149,7 +153,7 @@ def test_the_front_is_drawn_with_its_kinds_in_the_legend():
 def test_pairs_have_the_same_numbers_in_every_panel():
     record = plots.PairsData.of(many(16, 4, n_pareto=3))
     assert sorted(record.panels) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
-    assert record.panels[(2, 1)].labels == ("metric 2 (small is good)", "metric 4 (small is good)")
+    assert labels(record.panels[(2, 1)]) == ("metric 2 (small is good)", "metric 4 (small is good)")
     assert {panel.names for panel in record.panels.values()} == {record.panels[(0, 0)].names}
     assert all(panel.tags == ("1", "2", "3") for panel in record.panels.values())
     assert record.names == ("option 1", "option 2", "option 3")
@@ -174,17 +178,17 @@ def test_what_differs_widely_and_is_positive_is_drawn_on_logarithmic_axes():
         for i, (s, b) in enumerate(points)
     ]
     record = plots.FrontData.of(result(rows, {"s": "min", "b": "min"}))
-    assert record.logs == (True, False)
-    assert record.labels == ("s (small is good, logarithmic)", "b (small is good)")
-    assert 0 < record.limits[0][0] < 0.01
-    assert all((region[0] >= record.limits[0][0]).all() for region in record.regions)
+    assert (record.x.log, record.y.log) == (True, False)
+    assert labels(record) == ("s (small is good, logarithmic)", "b (small is good)")
+    assert 0 < record.x.ends[0] < 0.01
+    assert all((region[0] >= record.x.ends[0]).all() for region in record.regions)
     figure = plots.figure_of(result(rows, {"s": "min", "b": "min"}))
     (axes,) = figure.axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     ranked = plots.RankingData.of(result(rows, {"s": "min", "b": "min"}))
-    assert (ranked.log, ranked.label) == (True, "s (small is good, logarithmic)")
+    assert (ranked.x.log, str(ranked.x.label)) == (True, "s (small is good, logarithmic)")
     below = [replace(rows[0], means={"s": -0.01, "b": 5.0}), *rows[1:]]
-    assert plots.FrontData.of(result(below, {"s": "min", "b": "min"})).logs == (False, False)
+    assert not plots.FrontData.of(result(below, {"s": "min", "b": "min"})).x.log
     many_metrics = dict.fromkeys("sbcde", "min")
     wide = [replace(row, means={**row.means, "c": 1.0, "d": 1.0, "e": 1.0}) for row in rows]
     wide = [replace(row, intervals=dict.fromkeys(many_metrics), standard_errors=dict.fromkeys(many_metrics)) for row in wide]

@@ -33,6 +33,29 @@ def odd(n_metrics):
     return result(options, metrics)
 
 
+def limited(n_options, n_metrics, *, side="at_most"):
+    """Half of the options break a limit of the first metric, of which all others have one, too."""
+    made = many(n_options, n_metrics, names=LONG[:n_options] if n_options <= len(LONG) else None)
+    middle = sorted(row.means["metric 1"] for row in made.options)[n_options // 2]
+    goals = {"at_most": "min", "at_least": "max"}
+    records = tuple(
+        replace(metric, goal=goals[side], unit="µs $x_1$ (漢)", margin=0.2, **{side: middle if i == 0 else 0.1})
+        for i, metric in enumerate(made.metric_records)
+    )
+    rows = [
+        replace(row, status="infeasible", in_answer=False) if (row.means["metric 1"] > middle) == (side == "at_most") else row
+        for row in made.options
+    ]
+    answer = tuple(row.option for row in rows if row.in_answer)
+    return replace(made, metric_records=records, options=tuple(rows), pareto=answer)
+
+
+def limits_alone(made):
+    """The last two metrics have only their limits."""
+    *first, third, fourth = made.metric_records
+    return replace(made, metric_records=(*first, *(replace(metric, goal=None, margin=None) for metric in (third, fourth))))
+
+
 def unmeasured(n_metrics):
     return many(3, n_metrics, points=np.full((3, n_metrics), np.nan), done=False, n_pareto=0, status="open")
 
@@ -48,6 +71,10 @@ CASES = {
     "three metrics, wide names": lambda: many(30, 3, names=[f"{i}{'W' * 60}" for i in range(30)], n_pareto=30),
     "five metrics": lambda: many(30, 5, names=LONG, n_pareto=30),
     "ten metrics, many options": lambda: many(100, 10, n_pareto=60),
+    **{f"limits, {d}": lambda d=d: limited(20, d) for d in (1, 2, 3, 5)},
+    "limits from below": lambda: limited(20, 2, side="at_least"),
+    "limits, many options": lambda: limited(60, 2),
+    "limits alone": lambda: limits_alone(limited(20, 4)),
     **{f"odd names, {d}": lambda d=d: odd(d) for d in (1, 2, 3, 5)},
     **{f"nothing measured, {d}": lambda d=d: unmeasured(d) for d in (1, 2, 3, 5)},
 }
@@ -78,7 +105,7 @@ def drawn_ticks(axes):
     """Labels of ticks that are within the axes."""
     for axis in (axes.xaxis, axes.yaxis):
         low, high = sorted(axis.get_view_interval())
-        yield from (tick.label1 for tick in axis.majorTicks if low <= tick.get_loc() <= high and tick.label1.get_visible())
+        yield from (tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high and tick.label1.get_visible())
 
 
 def check_inside(figure):
@@ -199,8 +226,8 @@ def test_the_ranking_is_sorted_and_has_the_intervals_of_the_result():
     assert record.means.tolist() == [1, 2, 3]
     assert np.isnan(record.intervals[0]).all()
     assert record.intervals[1:].tolist() == [[1.5, 2.6], [3, 3]]
-    assert record.limits[0] < 1
-    assert record.limits[1] > 3
+    assert record.x.ends[0] < 1
+    assert record.x.ends[1] > 3
     assert plots.RankingData.of(result(options, {"s": "max"})).names == ("c", "b", "a")
     long = plots.RankingData.of(many(60, 1))
     assert len(long.names) == 40

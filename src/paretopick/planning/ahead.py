@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from paretopick._arrays import check_integer, check_real, check_rng, check_sequence
+from paretopick._words import short
 from paretopick.bandits import Seed
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.studies import Study
@@ -23,6 +25,7 @@ def look_ahead(
     more: int | Iterable[int] | None = None,
     target: float = 0.05,
     runs: int | None = None,
+    margin: str | None = None,
     rng: Seed = 0,
     workers: int | None = None,
 ) -> Continuation:
@@ -34,10 +37,12 @@ def look_ahead(
             options that have to be measured first.
         target: the share of wrong answers that is acceptable.
         runs: continuations to simulate; by default at most 400, as many as a second or two allows.
+        margin: ``"?"`` asks up to which differences it will be right, also where margins are declared.
         rng: an int, SeedSequence or Generator.
         workers: threads.
     """
     wrong = check_real(target, "target", above=0.0, below=1.0)
+    find_margins = check_margin(margin)
     try:
         data = study.data()
     except NotReady as reason:
@@ -54,6 +59,17 @@ def look_ahead(
         runs=None if runs is None else check_integer(runs, "runs", minimum=20),
         rng=rng if isinstance(rng, int) else int(check_rng(rng).integers(2**62)),
         workers=workers,
+        find_margins=find_margins,
+    )
+
+
+def check_margin(margin: Any) -> bool:
+    """Returns whether a plan is asked which margins a budget resolves; refuses other ways to say a margin."""
+    if margin is None or (isinstance(margin, str) and margin.strip() == "?"):
+        return margin is not None
+    raise InvalidInput(
+        f'margin={short(margin)} is not "?", which asks which margins a budget resolves; margins themselves go with the metrics, '
+        "such as seconds:min~2%."
     )
 
 

@@ -11,12 +11,14 @@ import numpy as np
 
 from paretopick._arrays import FloatArray
 from paretopick._words import capital, counted, joined
-from paretopick.bandits import Bandit, Bernoulli, Gaussian, check_bandit
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled, check_bandit
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.estimates import Estimates, estimate_tables
-from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, signs_of
+from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
 from paretopick.studies import Study
+from paretopick.studies.certainty import required_of
 from paretopick.studies.tables import read_measurements
+from paretopick.theory.requirements import Requirements
 
 FEW_REPEATS = 10
 """With fewer the noise is known badly."""
@@ -38,6 +40,10 @@ class Pilot:
     """What a pilot leaves open; None if the means are taken for the truth."""
     notes: tuple[str, ...] = ()
     """What else to know about it, in sentences."""
+    metrics: tuple[Metric, ...] = ()
+    """As the user knows them, in the order of the objectives."""
+    required: Requirements | None = None
+    """Which differences matter and which limits options must keep, in the units of the bandit; None if nobody said."""
 
     @classmethod
     def guess(cls, bandit: Bandit, *, like_a_study: bool = True, goals: MetricsGiven | None = None) -> Pilot:
@@ -47,7 +53,8 @@ class Pilot:
             bandit: with them.
             like_a_study: whether metrics are compared in units of their noise and all of the budget is spent, as studies do;
                 else policies work as ``simulate`` has them.
-            goals: of the metrics as the user knows them, as for ``Study.create``; in the bandit larger is better.
+            goals: of the metrics as the user knows them, as for ``Study.create``, in the order of the objectives; in the bandit
+                larger is better. They may have margins and limits, in the units of the means.
         """
         check_bandit(bandit)
         widths = _noise_widths(bandit) if like_a_study else None
@@ -55,8 +62,25 @@ class Pilot:
         for metric in metrics:
             if metric.exact or metric.width is not None:
                 raise InvalidInput(f"{metric!r} says more than a goal; the noise of guessed means is that of the bandit.")
-        notes = (_goals(metrics),) if metrics else ()
-        return cls(bandit, f"the means of {bandit.name}, taken for the truth", widths, like_a_study, notes=notes)
+            if metric.log:
+                raise InvalidInput(
+                    f"metric {metric.text!r} is compared as logarithms, and guessed means and their noise are not; give the "
+                    "margin in the unit of the metric."
+                )
+        if metrics and len(metrics) != bandit.n_objectives:
+            names = joined([repr(metric.name) for metric in metrics])
+            raise InvalidInput(f"goals has {names}; the bandit has {bandit.n_objectives} objectives, so name as many metrics.")
+        notes = (_goals(metrics), *_wanted(metrics)) if metrics else ()
+        required = requirements_of(metrics) if metrics else Requirements.none(bandit.n_objectives)
+        return cls(
+            bandit,
+            f"the means of {bandit.name}, taken for the truth",
+            widths,
+            like_a_study,
+            notes=notes,
+            metrics=metrics or tuple(_metric_of(place, name) for place, name in enumerate(bandit.objective_names, start=1)),
+            required=None if required.is_plain else required,
+        )
 
     @classmethod
     def of_table(cls, path: str | os.PathLike[str], metrics: MetricsGiven, *, exact: Iterable[str] = ()) -> Pilot:
@@ -64,22 +88,32 @@ class Pilot:
 
         Args:
             path: of the file.
-            metrics: the columns that count, and their goals, as for ``Study.create``.
+            metrics: the columns that count, and their goals, margins and limits, as for ``Study.create``.
             exact: metrics without noise.
         """
         chosen = check_metrics(metrics, exact=exact)
         names = tuple(metric.name for metric in chosen)
         measured = read_measurements(path, goals_of(chosen))
-        _check_exact(os.fspath(path), measured, chosen)
-        tables = [np.array(rows) for rows in measured.values()]
+        _check_values(os.fspath(path), measured, chosen)
+        tables = [_scaled(np.array(rows), chosen) for rows in measured.values()]
         exact_ones = np.array([metric.exact for metric in chosen])
         estimates: Estimates = _known(os.fspath(path), lambda: estimate_tables(tables, exact=exact_ones, signs=signs_of(chosen)))
         values = np.array([table[0] for table in tables])  # of exact metrics all are that, and means of them may be rounded
         estimates = replace(estimates, means=np.where(exact_ones, values, estimates.means))
         bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=names)
-        notes = (_goals(chosen), *_weaknesses(estimates, names))
+        notes = (_goals(chosen), *_wanted(chosen), *_weaknesses(estimates, names))
         scale = np.array([metric.divisor(noise) for metric, noise in zip(chosen, estimates.scale(), strict=True)])
-        return cls(bandit, _measured(estimates, os.fspath(path)), scale, True, estimates, notes)
+        required = required_of(estimates, chosen)
+        return cls(
+            bandit,
+            _measured(estimates, os.fspath(path)),
+            scale,
+            True,
+            estimates,
+            notes,
+            metrics=chosen,
+            required=None if required.is_plain else required,
+        )
 
     @classmethod
     def of_study(cls, study: Study) -> Pilot:
@@ -87,16 +121,56 @@ class Pilot:
         estimates, options, scale = _known(f"the study {study.name!r}", study.estimates)
         bandit = replace(estimates.bandit(study.name), arm_names=options, objective_names=tuple(study.metrics))
         again = "This is for a new study that starts from nothing; what is measured already counts if it is imported there."
-        notes = (_goals(study.definition.metrics), again, *_weaknesses(estimates, tuple(study.metrics)))
-        return cls(bandit, _measured(estimates, f"the study {study.name!r}"), scale, True, estimates, notes)
+        metrics = study.definition.metrics
+        notes = (_goals(metrics), *_wanted(metrics), again, *_weaknesses(estimates, tuple(study.metrics)))
+        required = required_of(estimates, metrics)
+        return cls(
+            bandit,
+            _measured(estimates, f"the study {study.name!r}"),
+            scale,
+            True,
+            estimates,
+            notes,
+            metrics=metrics,
+            required=None if required.is_plain else required,
+        )
+
+    @property
+    def noise(self) -> FloatArray:
+        """``(n_metrics,)`` of one measurement, as metrics are compared; 0 where they are exact."""
+        if isinstance(self.bandit.noise, Resampled):
+            return np.asarray(np.sqrt(np.mean([table.var(axis=0) for table in self.bandit.noise.tables], axis=0)))
+        if self.estimates is None:
+            return _noise_widths(self.bandit)
+        return np.where(self.estimates.exact, 0.0, self.estimates.pooled)
 
     def truths(self, n: int, rng: np.random.Generator) -> FloatArray | None:
         """Returns ``(n, n_options, n_metrics)`` of what the means may be, larger is better; None if they are known."""
         return None if self.estimates is None else self.estimates.larger_is_better(self.estimates.draws(n, rng))
 
 
-def _check_exact(path: str, measured: Mapping[str, Sequence[Sequence[float]]], metrics: Sequence[Metric]) -> None:
-    """Refuses an exact metric that varies."""
+def _metric_of(place: int, objective: str) -> Metric:
+    """The metric of an objective that has a name alone; those that are to be small have a minus before it."""
+    try:
+        return Metric(objective[1:], "min") if objective.startswith("-") else Metric(objective, "max")
+    except InvalidInput:  # no name for a metric: it is shown by its number
+        return Metric(f"objective_{place}", "max")
+
+
+def _scaled(table: FloatArray, metrics: Sequence[Metric]) -> FloatArray:
+    """Measurements as they are compared."""
+    return np.column_stack([metric.scaled(column) for metric, column in zip(metrics, table.T, strict=True)])
+
+
+def _check_values(path: str, measured: Mapping[str, Sequence[Sequence[float]]], metrics: Sequence[Metric]) -> None:
+    """Refuses values that a metric cannot have, and an exact metric that varies."""
+    for option, rows in measured.items():
+        for row in rows:
+            for metric, value in zip(metrics, row, strict=True):
+                try:
+                    metric.value(value)
+                except InvalidInput as problem:
+                    raise InvalidInput(f"{path}, option {option!r}: {problem}") from None
     for place, metric in enumerate(metrics):
         for option, rows in measured.items() if metric.exact else ():
             values = {row[place] for row in rows}
@@ -120,9 +194,19 @@ def _measured(estimates: Estimates, what: str) -> str:
 
 def _goals(metrics: Sequence[Metric]) -> str:
     """Which metrics are to be large, and which small."""
-    named = {metric.direction: [m.name for m in metrics if m.goal == metric.goal] for metric in metrics}
+    named = {metric.direction: [m.name for m in metrics if m.direction == metric.direction] for metric in metrics}
     parts = [f"{direction} in {joined(names)}" for direction, names in sorted(named.items())]  # large before small
     return f"{capital(joined(parts))}."
+
+
+def _wanted(metrics: Sequence[Metric]) -> Iterable[str]:
+    """Which differences matter, and which limits there are, if there are some."""
+    margins = [f"{metric.margin_text} in {metric.name}" for metric in metrics if metric.margin is not None]
+    if margins:
+        yield f"Differences matter from {joined(margins)} on."
+    limits = [f"{metric.limit_text} in {metric.name}" for metric in metrics if metric.compared and metric.limit is not None]
+    if limits:
+        yield f"Options must have {joined(limits)}."
 
 
 def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:

@@ -6,7 +6,7 @@ The truth is the means that were guessed, or, after a pilot, what it leaves open
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
 
@@ -16,17 +16,25 @@ from paretopick._arrays import FloatArray, check_flag, check_integer, check_real
 from paretopick._words import joined, short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
-from paretopick.planning.ahead import look_ahead
+from paretopick.planning.ahead import check_margin, look_ahead
 from paretopick.planning.pilots import Pilot
-from paretopick.planning.plans import Plan, Recommendation, crossing, limits_of, wrong
+from paretopick.planning.plans import MarginFound, Plan, Recommendation, crossing, limits_of, wrong
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
 from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation, two_digits
+from paretopick.studies.ladders import FACTORS, Ladder
+from paretopick.studies.next_step import Reason, Truths, nearest, within_text
 from paretopick.theory.complexity import complexity
+from paretopick.theory.gaps_within import front_and_gaps
+from paretopick.theory.margins import Margins
+from paretopick.theory.requirements import Requirements
 
 PLANNED = tuple(name for name in policies_with("amendable") if not needed_options(name))
 """The policies that a plan compares unless told otherwise: all that a study can use without further options."""
+
+KNOWING = tuple(name for name in PLANNED if PolicyChoice(name).knows_margins)
+"""Those of them that know margins and limits, which are compared where there are some, or where margins are looked for."""
 
 RUNS = 2000
 """Simulated studies for each policy and budget."""
@@ -47,6 +55,15 @@ CAREFUL = 2
 SEEN_NOTHING = 3.85
 """Without any error in n runs, the upper limit of Wilson's interval is this over n and this."""
 
+SMALLEST_FACTOR, LARGEST_FACTOR = FACTORS[0], FACTORS[-1]
+"""Between these, margins in units of the noise are looked for."""
+
+FINE = 1.2
+"""They are found within this factor."""
+
+MOST_LOOKED_AT = 200
+"""Truths that are looked at to find who is too alike."""
+
 Progress = Callable[[str, float, float], None]
 
 
@@ -59,6 +76,7 @@ class _Options(TypedDict, total=False):
     target: float
     runs: int | None
     max_budget: int | None
+    margin: str | None
     rng: Seed
     workers: int | None
     progress: Progress | None
@@ -87,6 +105,7 @@ def plan(
     target: float = 0.05,
     runs: int | None = None,
     max_budget: int | None = None,
+    margin: str | None = None,
     rng: Seed = 0,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -95,6 +114,9 @@ def plan(
 
     Of a study: what it will reach with more measurements, from what it has measured so far (see ``look_ahead``), unless it is to
     be the pilot of a new one.
+
+    Where metrics have margins or limits, right is what is right within them, and policies that know them are told. Where no
+    budget is enough, the plan names options that are too alike, and the margins that would do.
 
     Args:
         pilot: what is known: ``Pilot.of_table(...)``, a study in progress, or a ``Bandit`` with guessed means and noise.
@@ -105,6 +127,8 @@ def plan(
         target: the share of wrong answers that is acceptable.
         runs: simulated studies for each policy and budget; by default 2,000, or at most 400 of a study that goes on.
         max_budget: the largest budget to consider; by default 500 measurements per option, or the largest of ``budgets``.
+        margin: ``"?"`` asks which margins the ``budgets`` resolve: the smallest multiple of the noise, the same in all metrics,
+            within which the target is met (``Plan.margins_found``). Of a study that goes on, the same for ``more``.
         rng: an int, SeedSequence or Generator.
         workers: threads.
         progress: called with (what is going on, how much is done, of how much).
@@ -119,20 +143,41 @@ def plan(
                 f"{joined(others)} of a plan {'is' if len(others) == 1 else 'are'} for a new study; say anew=True too, or more= "
                 f"for what {pilot.name!r} itself will reach with so many more measurements."
             )
-        return look_ahead(pilot, more=more, target=target, runs=runs, rng=rng, workers=workers)
+        return look_ahead(pilot, more=more, target=target, runs=runs, margin=margin, rng=rng, workers=workers)
     if more is not None:
         raise InvalidInput(f"more={short(more)} is for a study that goes on; for a new one say budgets=.")
-    planner = _Planner(_pilot(pilot), target, runs, rng, workers, progress or (lambda *_: None))
-    return planner.plan(_several(PLANNED if policies is None else policies), budgets, max_budget)
+    find_margins = check_margin(margin)
+    if find_margins and budgets is None:
+        raise InvalidInput('margin="?" asks which margins a budget resolves; say which budget, such as budgets=300.')
+    known = _pilot(pilot)
+    planner = _Planner(known, target, runs, rng, workers, progress or (lambda *_: None), find_margins=find_margins)
+    usual = PLANNED if known.required is None and not find_margins else KNOWING
+    return planner.plan(_several(usual if policies is None else policies), budgets, max_budget)
 
 
 class _Planner:
     """What all simulations of a plan have in common."""
 
-    def __init__(self, pilot: Pilot, target: float, runs: int | None, rng: Seed, workers: int | None, say: Progress) -> None:
+    def __init__(
+        self,
+        pilot: Pilot,
+        target: float,
+        runs: int | None,
+        rng: Seed,
+        workers: int | None,
+        say: Progress,
+        *,
+        find_margins: bool = False,
+    ) -> None:
         if pilot.bandit.n_arms == 1:
             raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
         self._pilot = pilot
+        required = pilot.required or Requirements.none(pilot.bandit.n_objectives)
+        if find_margins:
+            required = required.with_margins(np.zeros(pilot.bandit.n_objectives))
+        self._find_margins = find_margins
+        self._required = required
+        self._ladder = Ladder(required, pilot.noise, pilot.metrics)
         self._target = check_real(target, "target", above=0.0, below=1.0)
         self._runs = RUNS if runs is None else check_integer(runs, "runs", minimum=20)
         self._workers = workers
@@ -155,10 +200,23 @@ class _Planner:
         """The same, with those of the first runs from the easiest to the hardest, so that their quarters can be told apart."""
         if truths is None:
             return None
-        scale = self._pilot.scale
-        widths = 1.0 if scale is None else np.where(scale > 0, scale, 1.0)
-        order = np.argsort([complexity(truth / widths) for truth in truths[: self._runs]], kind="stable")
+        order = np.argsort([self._hardness(truth) for truth in truths[: self._runs]], kind="stable")
         return np.concatenate((truths[order], truths[self._runs :]))
+
+    def _hardness(self, truth: FloatArray) -> float:
+        """How hard it is to find the right answer: the paper's complexity, from gaps within margins and limits if there are."""
+        scale = self._pilot.scale
+        widths = np.ones(truth.shape[1]) if scale is None else np.where(scale > 0, scale, 1.0)
+        if self._required.is_plain:
+            return complexity(truth / widths)
+        with np.errstate(divide="ignore"):
+            return float((1.0 / self._gaps(truth) ** 2).sum())
+
+    def _gaps(self, truth: FloatArray) -> FloatArray:
+        """The gaps of the options, in units of what metrics are divided by."""
+        scale = self._pilot.scale if self._pilot.scale is not None else np.ones(truth.shape[1])
+        points, required = truth / np.where(scale > 0, scale, 1.0), self._required.divided(scale)
+        return front_and_gaps(points, required, scale == 0)[1]
 
     def plan(self, given: Sequence[PolicyChoice], budgets: int | Iterable[int] | None, max_budget: int | None) -> Plan:
         """The plan."""
@@ -172,8 +230,11 @@ class _Planner:
                 self._done, self._doing = 1 + len(finished), f"{choice.label} at {len(chosen)} budgets"
                 finished.append(self._quarters(choice, chosen))
             self._done += 1
-            found = self._recommendation(choices, [_total(parts) for parts in finished], smallest)
+            found = None
+            if not self._find_margins:
+                found = self._recommendation(choices, [_total(parts) for parts in finished], smallest)
             draft = self._plan(choices, finished, found)
+            draft = replace(draft, **self._resolved(choices, draft))
             if self._truths is None:
                 return draft
             self._done, self._doing = self._done + 1, "what the pilot leaves open"
@@ -206,7 +267,69 @@ class _Planner:
             recommendation=found,
             if_right=None,
             quarters=(),
+            within=within_text(self._required),
+            says_margins=not self._required.margins.any(),
         )
+
+    def _resolved(self, choices: Sequence[PolicyChoice], draft: Plan) -> dict[str, Any]:
+        """Which differences the budgets resolve with the best policy, and why none is enough if none is."""
+        self._doing = "which differences the budgets resolve"
+        curve = self._curve(choices[draft.best], draft.budgets, runs=self._runs, ladder=True)
+        resolves = tuple(self._ladder.reached(curve, place, self._target) for place in range(len(draft.budgets)))
+        if self._find_margins:
+            return {"resolves": resolves, "margins_found": tuple(self._margins_found(choices, draft.budgets))}
+        return {"resolves": resolves, "reason": self._reason() if draft.recommendation is None else None}
+
+    def _reason(self) -> Reason:
+        """Who is too alike, or too near a limit, for any budget that was looked at: the option with the smallest gap."""
+        truths = self._pilot.bandit.means[None] if self._truths is None else self._truths[:MOST_LOOKED_AT]
+        worst = int(np.median([self._gaps(truth) for truth in truths], axis=0).argmin())
+        exact = np.zeros(truths.shape[2], dtype=np.bool_) if self._pilot.scale is None else self._pilot.scale == 0
+        known = Truths(truths, exact, self._pilot.noise, self._required)
+        names, metrics = self._pilot.bandit.arm_names, self._pilot.metrics
+        return nearest(known, worst, names, metrics, several=self._truths is not None)
+
+    def _margins_found(self, choices: Sequence[PolicyChoice], budgets: Sequence[int]) -> Iterator[MarginFound]:
+        """For each budget the smallest margins within which the target is met, with the policy that needs the smallest."""
+        starts = []
+        for choice in choices:
+            self._doing = f"which margins {choice.label} resolves"
+            curve = self._curve(choice, budgets, runs=self._runs, ladder=True)
+            starts.append([self._ladder.reached(curve, place, self._target) for place in range(len(budgets))])
+        for place, budget in enumerate(budgets):
+            resolved = [row[place] for row in starts]
+            factors = [math.inf if one is None else one.factor for one in resolved]
+            best = int(np.argmin(factors))
+            yield self._smallest_margins(choices[best], budget, factors[best])
+
+    def _smallest_margins(self, choice: PolicyChoice, budget: int, start: float) -> MarginFound:
+        """The same for one policy that knows the margins, from those on that the answers without them resolve."""
+
+        def curve_at(factor: float) -> ErrorCurve:
+            self._doing = f"{choice.label} with {budget:,} measurements and margins of {factor:.2g} times the noise"
+            margins = self._ladder.margins(factor)
+            return self._curve(choice, (budget,), runs=CAREFUL * self._runs, start=CAREFUL * self._runs, margins=margins)
+
+        def is_enough(curve: ErrorCurve) -> bool:
+            return bool(curve.interval(of="errors_within")[0, 1] <= self._target)
+
+        factor = max(min(start, LARGEST_FACTOR), SMALLEST_FACTOR) if start > 0 else 0.0
+        curve = curve_at(factor)
+        enough = is_enough(curve)
+        while enough and factor > 0:  # down, as long as it is enough
+            less = factor / FINE if factor / FINE >= SMALLEST_FACTOR else 0.0
+            below = curve_at(less)
+            if not is_enough(below):
+                break
+            factor, curve = less, below
+        while not enough and factor < LARGEST_FACTOR:
+            factor = min(max(factor * FINE, SMALLEST_FACTOR), LARGEST_FACTOR)
+            curve = curve_at(factor)
+            enough = is_enough(curve)
+        low, high = curve.interval(of="errors_within")[0].tolist()
+        resolved = self._ladder.at(factor) if enough else None
+        rate = float(curve.rate_within[0])
+        return MarginFound(budget, resolved, curve.policy, dict(curve.options), rate, (low, high), curve.runs)
 
     def _smallest(self, choice: PolicyChoice) -> int:
         """The smallest budget that a policy can work with."""
@@ -253,10 +376,19 @@ class _Planner:
         return self._curve(choice, budgets, runs=max(self._runs // 4, 20), if_right=True)
 
     def _curve(
-        self, choice: PolicyChoice, budgets: Sequence[int], *, runs: int, start: int = 0, if_right: bool = False
+        self,
+        choice: PolicyChoice,
+        budgets: Sequence[int],
+        *,
+        runs: int,
+        start: int = 0,
+        if_right: bool = False,
+        ladder: bool = False,
+        margins: Margins = None,
     ) -> ErrorCurve:
         """The error at some budgets, with what the pilot leaves open, or as if it were exactly right."""
         self._say(self._done)
+        asked = not self._required.is_plain or margins is not None
         return simulate(
             self._pilot.bandit,
             choice,
@@ -268,6 +400,9 @@ class _Planner:
             scale=self._pilot.scale,
             truths=None if if_right else self._truths,
             hypervolume=False,
+            margins=(self._required.as_margins if margins is None else margins) if asked else None,
+            limits=self._required.as_limits if asked else None,
+            ladder=self._ladder.rungs if ladder else (),
             progress=lambda done, of: self._say(self._done + min(done / of, 1.0)),
         )
 

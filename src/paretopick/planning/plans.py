@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
-from paretopick._words import counted, joined, percent
+from paretopick._words import capital, counted, joined, percent
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
 from paretopick.studies.continuation import two_digits
+from paretopick.studies.ladders import Resolved
+from paretopick.studies.next_step import NO_MARGIN, Reason
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,25 @@ class Recommendation:
     """On average."""
 
 
+@dataclass(frozen=True)
+class MarginFound:
+    """Which differences a budget resolves: the smallest margins within which the target is met."""
+
+    budget: int
+    resolved: Resolved | None
+    """None if no margins would do, since limits are in doubt."""
+    policy: str
+    options: Mapping[str, Any]
+    rate: float
+    """How often the answer is wrong by more than that, if the policy knows the margins."""
+    interval: tuple[float, float]
+    """95%."""
+    runs: int
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Error against budget for several policies, and what follows from it."""
+    """Error against budget for several policies, and what follows from it; errors are those within margins, if there are some."""
 
     source: str
     n_options: int
@@ -55,6 +73,17 @@ class Plan:
     """The error of the recommended policy, or else the best, if the means of the pilot were exactly right."""
     quarters: tuple[ErrorCurve, ...]
     """The same for the quarters of what the pilot leaves open, from the easiest to the hardest; empty without a pilot."""
+    within: str = ""
+    """What a right answer is, if not exactly the Pareto set: `` within the margins``, for example."""
+    says_margins: bool = True
+    """Whether no margins were declared, so that it says up to which differences answers will be right."""
+    resolves: tuple[Resolved | None, ...] = ()
+    """For each budget up to which differences answers of the best policy are right as often as the target asks; None if limits
+    are in doubt. Empty after Ctrl-C."""
+    reason: Reason | None = None
+    """Why no budget reaches the target, if none does."""
+    margins_found: tuple[MarginFound, ...] = ()
+    """Which differences each budget resolves, if that was asked for."""
 
     @property
     def budgets(self) -> tuple[int, ...]:
@@ -75,14 +104,19 @@ class Plan:
         found = self.recommendation
         said = [f"Planned from {self.source}; {curve.runs:,} simulated studies for each policy and budget."]
         rate = wrong(curve) / curve.runs
+        if self.within:
+            said.append(f"Right is what is right{self.within}.")
         if not self.complete:
             said.append("It was interrupted before the smallest budget was found.")
+        elif self.margins_found:
+            said += [self._resolved(one) for one in self.margins_found]
         elif found is None:
             said.append(
-                f"No budget up to {self.largest:,} was confirmed to be wrong in at most {percent(self.target)} of cases; with "
-                f"{self.budgets[-1]:,} measurements {label} is wrong in {share(rate[-1], curve.runs)} of cases "
+                f"No budget up to {self.largest:,} was confirmed to be wrong in at most {percent(self.target)} of "
+                f"cases; with {self.budgets[-1]:,} measurements {label} is wrong in {share(rate[-1], curve.runs)} of cases "
                 f"({interval(limits_of(curve)[-1])})."
             )
+            said += self._remedy()
         else:
             said.append(
                 f"Measure {found.budget:,} times with {label}, {in_rounds(curve, found.rounds)}: the answer is then wrong "
@@ -93,9 +127,41 @@ class Plan:
         shown = sorted({0, len(self.budgets) // 2, len(self.budgets) - 1})
         buys = [f"with {self.budgets[i]:,} in {share(rate[i], curve.runs)}" for i in shown]
         said.append(f"What a budget buys with {label}: the answer is wrong {joined(buys)} of cases.")
+        if self.says_margins and found is not None:
+            said += self._sees(shown[1:])
         if self.if_right is not None:
             said.append(self._left_open(self.if_right))
         return [*said, *self.notes]
+
+    def _resolved(self, found: MarginFound) -> str:
+        """Which differences a budget resolves."""
+        if found.resolved is None:
+            return f"With {found.budget:,} measurements no margins are wide enough: it stays in doubt who keeps the limits."
+        label = PolicyChoice(found.policy, found.options).label
+        wrong_in = f"in {share(found.rate, found.runs)} of cases ({interval(found.interval)})"
+        if not found.resolved.text:
+            return f"With {found.budget:,} measurements {label} is wrong {wrong_in}, however small the differences."
+        return (
+            f"With {found.budget:,} measurements {label} resolves differences of {found.resolved.text}: with these as margins, "
+            f"the answer is wrong {wrong_in}."
+        )
+
+    def _sees(self, places: Sequence[int]) -> list[str]:
+        """Up to which differences answers with some of the budgets are right, where they are not right without."""
+        texts = {self.budgets[i]: one.text for i in places if i < len(self.resolves) and (one := self.resolves[i]) and one.text}
+        sees = [f"differences of {text} with {budget:,}" for budget, text in texts.items()]
+        return [f"What it resolves, in {percent(1.0 - self.target)} of cases: {'; '.join(sees)}."] if sees else []
+
+    def _remedy(self) -> list[str]:
+        """Why no budget reaches the target, and which margins would do."""
+        said = [] if self.reason is None else [f"{capital(self.reason.text)}."]
+        last = self.resolves[-1] if self.resolves else None
+        if self.reason is not None and (self.reason.is_limit or last is None):
+            return [*said, NO_MARGIN]
+        if last is not None and last.text:
+            reached = f"{self.budgets[-1]:,} measurements are wrong in no more than {percent(self.target)} of cases"
+            said.append(f"Set margins: up to differences of {last.text}, {reached}.")
+        return said
 
     def _left_open(self, if_right: ErrorCurve) -> str:
         """How much what the pilot leaves open matters, and whether chance alone could have it so."""
@@ -157,6 +223,9 @@ class Plan:
             "curves": [curve.to_dict() for curve in self.curves],
             "if_right": None if self.if_right is None else self.if_right.to_dict(),
             "quarters": [curve.to_dict() for curve in self.quarters],
+            "resolves": [None if one is None else asdict(one) for one in self.resolves],
+            "margins_found": [asdict(one) for one in self.margins_found],
+            "reason": None if self.reason is None else self.reason.text,
             "sentences": self.sentences(),
         }
 
@@ -167,13 +236,13 @@ class Plan:
 
 
 def wrong(curve: ErrorCurve) -> IntArray:
-    """How many runs of a curve were wrong; where some options are enough, how many did not find these."""
-    return curve.relaxed_losses
+    """How many runs of a curve were wrong, within the margins if there are some; where some options are enough, not these."""
+    return curve.relaxed_losses if curve.margins is None else curve.errors_within
 
 
 def limits_of(curve: ErrorCurve) -> FloatArray:
     """The 95% intervals of that."""
-    return curve.interval(of="relaxed_losses")
+    return curve.interval(of="relaxed_losses" if curve.margins is None else "errors_within")
 
 
 def differ(fewer: int, of_fewer: int, more: int, of_more: int) -> bool:

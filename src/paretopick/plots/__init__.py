@@ -10,14 +10,16 @@ in print. Matplotlib is loaded when something is drawn; no window is opened and 
     html = plots.to_svg(figure, title="The options in both metrics")
 """
 
+from paretopick.plots.course import CourseData, course
 from paretopick.plots.curves import Line, log_rates, plan, shares
-from paretopick.plots.fronts import FrontData, arms, ellipse, front, staircase
+from paretopick.plots.fronts import FrontData, arms, ellipse, front
 from paretopick.plots.outputs import save, save_png, to_svg
 from paretopick.plots.pairs import PairsData, pairs
 from paretopick.plots.parallel import ParallelData, parallel
-from paretopick.plots.pictures import figure_of, timeline_of
+from paretopick.plots.pictures import course_of, figure_of, timeline_of
 from paretopick.plots.plans import plan_of
 from paretopick.plots.ranking import RankingData, ranking
+from paretopick.plots.stairs import margin_band, staircase
 from paretopick.plots.style import (
     BLACK,
     BLUE,
@@ -46,6 +48,7 @@ __all__ = [
     "SKY",
     "VERMILION",
     "YELLOW",
+    "CourseData",
     "FrontData",
     "Line",
     "PairsData",
@@ -54,11 +57,14 @@ __all__ = [
     "TimelineData",
     "arms",
     "common_legend",
+    "course",
+    "course_of",
     "ellipse",
     "figure_of",
     "front",
     "log_rates",
     "look",
+    "margin_band",
     "new_figure",
     "pairs",
     "parallel",

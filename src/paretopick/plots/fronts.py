@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +11,23 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice
 from paretopick.errors import InvalidInput
-from paretopick.metrics import Metric, signs_of
+from paretopick.metrics import Metric
 from paretopick.plots.labels import write_names
-from paretopick.plots.options import IN_ANSWER, NORMAL, Limits, Options, limits
-from paretopick.plots.style import BLUE, GREY, KINDS, axis_label, kind_handles, label_axes, legend_above, say_nothing_yet
+from paretopick.plots.limits import Forbidden, limit_notes, shade, write_limits
+from paretopick.plots.options import IN_ANSWER, NORMAL, OUT, Options, margins_note
+from paretopick.plots.scales import Scale, set_ends, set_scales
+from paretopick.plots.stairs import by_margin, margin_band, staircase
+from paretopick.plots.style import (
+    BLUE,
+    GREY,
+    KINDS,
+    kind_handles,
+    label_axes,
+    laid_out,
+    legend_above,
+    say_nothing_yet,
+)
 from paretopick.plots.texts import plain, short_names
-from paretopick.plots.ticks import is_log, log_axis
 from paretopick.studies.result import ParetoResult
 from paretopick.theory.dominance import pareto_mask
 
@@ -39,8 +49,10 @@ RADIUS = math.sqrt(-2.0 * math.log(0.05))
 class FrontData:
     """Options in two metrics, in their units, the most interesting first."""
 
-    labels: tuple[str, str]
-    """Of the axes: metrics and their goals."""
+    x: Scale
+    """From left to right."""
+    y: Scale
+    """Upwards."""
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     """Of ``KINDS``."""
@@ -48,12 +60,10 @@ class FrontData:
     """``(n_options, 2)``"""
     regions: tuple[FloatArray | None, ...]
     """Of each option the outline of the 95% region of its pair of means, ``(2, n_corners)``; None if nobody knows."""
-    limits: tuple[Limits, Limits]
-    """Of the axes."""
-    logs: tuple[bool, bool]
-    """Which axes are logarithmic, since the front would be squeezed into a corner else."""
     stairs: FloatArray
-    """Outline of what the answer dominates, ``(2, n_corners)``, within the limits; empty with more than two metrics."""
+    """Outline of what the answer dominates and limits allow, ``(2, n_corners)``; empty with more than two metrics."""
+    band: FloatArray
+    """Outline of what is too close to the stairs to matter, ``(2, n_corners)``; empty without margins or stairs."""
     settled: bool
     """Whether the study is done."""
     tags: tuple[str, ...]
@@ -66,14 +76,14 @@ class FrontData:
         """Returns what there is to be drawn of a result.
 
         Args:
-            result: with at least two metrics.
+            result: with at least two metrics that have a goal.
             x: the metric from left to right; by default the first.
             y: the metric upwards; by default the second.
         """
-        if len(result.metrics) < 2:
-            raise InvalidInput(f"a front needs two metrics, and there is only {next(iter(result.metrics))!r}; draw a ranking.")
-        first, second, *_ = result.metrics
-        chosen = (first if x is None else x, second if y is None else y)
+        compared = [metric.name for metric in result.metric_records if metric.compared]
+        if len(compared) < 2:
+            raise InvalidInput(f"a front needs two metrics with a goal, and only {compared[0]!r} has one; draw a ranking.")
+        chosen = (compared[0] if x is None else x, compared[1] if y is None else y)
         for name in chosen:
             check_choice(name, result.metrics, "metric")
         return cls.among(Options.of(result, chosen), result, *chosen)
@@ -82,27 +92,45 @@ class FrontData:
     def among(cls, options: Options, result: ParetoResult, x: str, y: str) -> FrontData:
         """Returns what there is to be drawn of options of which these two metrics are known, in this order."""
         means, metrics = options.means, (result.metric(x), result.metric(y))
-        regions = _regions(options, _correlation(result, x, y))
-        seen = np.vstack([means, *(region.T for region in regions if region is not None)])
-        logs = (is_log(means[:, 0]), is_log(means[:, 1]))
-        frame = (limits(means[:, 0], seen[:, 0], log=logs[0]), limits(means[:, 1], seen[:, 1], log=logs[1]))
+        regions = _regions(options, metrics, _correlation(result, x, y))
         answer = means[[kind in IN_ANSWER for kind in options.kinds]]
+        scales = [Scale.of(metric, means[:, i], _reach(metric, i, answer, regions)) for i, metric in enumerate(metrics)]
+        across, up = scales
         n_named = options.n_named(MOST_NAMES)
+        stairs = band = np.empty((2, 0))
+        if {x, y} == {metric.name for metric in result.metric_records if metric.compared}:
+            allowed = (across.allowed, up.allowed)
+            low, high = np.array(allowed).T
+            able = answer[((answer >= low) & (answer <= high)).all(axis=1)]
+            stairs = staircase(able, [metric.goal or "max" for metric in metrics], within=allowed)
+            band = margin_band(able, metrics, allowed)
         return cls(
-            labels=(axis_label(metrics[0], log=logs[0]), axis_label(metrics[1], log=logs[1])),
+            x=across,
+            y=up,
             names=options.names,
             kinds=options.kinds,
             means=means,
-            regions=tuple(None if region is None else _above_zero(region, frame, logs) for region in regions),
-            limits=frame,
-            logs=logs,
-            stairs=staircase(answer, [metric.goal for metric in metrics], within=frame)
-            if len(result.metrics) == 2
-            else np.empty((2, 0)),
+            regions=tuple(
+                None if region is None else np.array([scale.kept(row) for scale, row in zip(scales, region, strict=True)])
+                for region in regions
+            ),
+            stairs=stairs,
+            band=band,
             settled=result.done,
             tags=short_names(options.names[:n_named]),
-            notes=(*regions_note(regions, options), *options.unnamed_note(n_named), *options.notes),
+            notes=(
+                *regions_note(regions, options),
+                *margins_note(metrics, "Band along the front: " if band.size else ""),
+                *limit_notes(metrics, [scale.forbidden for scale in scales]),
+                *options.unnamed_note(n_named),
+                *options.notes,
+            ),
         )
+
+    @property
+    def forbidden(self) -> tuple[Forbidden | None, Forbidden | None]:
+        """What limits forbid of both axes."""
+        return self.x.forbidden, self.y.forbidden
 
 
 def front(axes: Axes, record: FrontData) -> Axes:
@@ -114,8 +142,10 @@ def front(axes: Axes, record: FrontData) -> Axes:
     if not record.names:
         return say_nothing_yet(axes)
     legend_above(axes, kind_handles(record.kinds))
+    laid_out(axes)
+    taken = write_limits(axes, record.forbidden, record.means)
     named, stairs = record.means[: len(record.tags)], record.stairs[:, 1:-1]
-    lost = write_names(axes, named, record.tags, _colours(record), record.means, lines=[stairs])
+    lost = write_names(axes, named, record.tags, _colours(record), record.means, lines=[stairs], taken=taken, ready=True)
     if lost:
         axes.annotate(f"no room for {lost} names", (1, 0), (-3, 3), "axes fraction", "offset points", ha="right", fontsize=7)
     return axes
@@ -123,9 +153,10 @@ def front(axes: Axes, record: FrontData) -> Axes:
 
 def scatter(axes: Axes, record: FrontData) -> Axes:
     """Draws all of a front but its names."""
-    for set_scale, log in zip((axes.set_xscale, axes.set_yscale), record.logs, strict=True):
-        if log:
-            set_scale("log")
+    set_scales(axes, record.x, record.y)
+    shade(axes, record.forbidden)
+    if record.band.size:
+        axes.fill(*record.band, color=BLUE, alpha=0.13, linewidth=0, zorder=0.7)
     if record.stairs.size:
         dash = "-" if record.settled else "--"
         axes.fill(*record.stairs, color=BLUE, alpha=0.045, linewidth=0, zorder=0.5)
@@ -137,11 +168,8 @@ def scatter(axes: Axes, record: FrontData) -> Axes:
         chosen = record.means[[kind == name for kind in record.kinds]]
         if len(chosen):
             axes.plot(*chosen.T, **look.style, zorder=3 - 0.1 * order)
-    axes.set(xlim=record.limits[0], ylim=record.limits[1])
-    label_axes(axes, record.labels)
-    for axis, ends, log in zip((axes.xaxis, axes.yaxis), record.limits, record.logs, strict=True):
-        if log:
-            log_axis(axis, ends)
+    label_axes(axes, (record.x.label, record.y.label))
+    set_ends(axes, record.x, record.y)
     return axes
 
 
@@ -186,41 +214,7 @@ def regions_note(regions: Sequence[FloatArray | None], options: Options) -> tupl
         return ()
     shape = "Bars" if all((np.ptp(region, axis=1) == 0).any() for region in drawn) else "Ellipses"
     more = len(options.names) > MOST_NAMES and len(drawn) < len(options.names)
-    return (f"{shape}: 95% regions of the means{', of options that may be Pareto-optimal' if more else ''}.",)
-
-
-def staircase(
-    points: FloatArray, goals: Sequence[str] = ("max", "max"), *, within: tuple[Limits, Limits] | None = None
-) -> FloatArray:
-    """Returns the corners of the staircase between what a front dominates and the rest, ``(2, n_corners)``.
-
-    Points that others of them dominate are passed over. The stairs go from the point that is worst in the first objective to the
-    one that is best in it.
-
-    Args:
-        points: ``(n_points, 2)``
-        goals: "min" or "max" for each objective.
-        within: limits of the axes. Then it is the outline of all that is dominated within them, as a polygon that begins and
-            ends in their worst corner.
-
-    >>> staircase(np.array([[1.0, 3.0], [2.0, 2.0]])).T.tolist()
-    [[1.0, 3.0], [1.0, 2.0], [2.0, 2.0]]
-    >>> staircase(np.array([[1.0, 3.0]]), ("min", "max"), within=((0.0, 4.0), (0.0, 4.0))).T.tolist()
-    [[4.0, 0.0], [4.0, 3.0], [1.0, 3.0], [1.0, 0.0], [4.0, 0.0]]
-    """
-    if not len(points):
-        return np.empty((2, 0))
-    signs = signs_of(Metric(axis, goal) for axis, goal in zip("xy", goals, strict=True))
-    best = points[pareto_mask(points * signs)] * signs
-    best = best[np.lexsort((-best[:, 1], best[:, 0]))]
-    corners = [best[0]]
-    for left, right in itertools.pairwise(best):
-        corners += [np.array((left[0], right[1])), right]
-    stairs = np.array(corners)
-    if within is not None:
-        worst = np.array([min(sign * np.array(ends)) for sign, ends in zip(signs, within, strict=True)])
-        stairs = np.vstack([worst, (worst[0], best[0, 1]), stairs, (best[-1, 0], worst[1]), worst])
-    return np.asarray((stairs * signs).T + 0.0)  # not -0.0
+    return (f"{shape}: 95% regions of the means{', of options that may be {options.sought}' if more else ''}.",)
 
 
 def _correlation(result: ParetoResult, x: str, y: str) -> float:
@@ -231,19 +225,26 @@ def _correlation(result: ParetoResult, x: str, y: str) -> float:
     return float(np.clip(result.correlation[names.index(x)][names.index(y)], -1.0, 1.0))
 
 
-def _regions(options: Options, correlation: float) -> tuple[FloatArray | None, ...]:
+def _regions(options: Options, metrics: tuple[Metric, Metric], correlation: float) -> tuple[FloatArray | None, ...]:
     """Outlines of the 95% regions, among many options only of those that may be Pareto-optimal."""
     many, most = len(options.names) > MOST_NAMES, MOST_REGIONS
     return tuple(
-        None if many and (i >= most or kind in ("dominated", "retired")) else ellipse(mean, errors, correlation)
+        None if many and (i >= most or kind in OUT) else _region(metrics, mean, errors, correlation)
         for i, (kind, mean, errors) in enumerate(zip(options.kinds, options.means, options.errors, strict=True))
     )
 
 
-def _above_zero(outline: FloatArray, frame: tuple[Limits, Limits], logs: tuple[bool, bool]) -> FloatArray:
-    """An outline of which what is below the end of a logarithmic axis, 0 for instance, is put there."""
-    low = [ends[0] if log else -np.inf for ends, log in zip(frame, logs, strict=True)]
-    return np.asarray(np.maximum(outline, np.array(low)[:, None]))
+def _region(metrics: tuple[Metric, Metric], mean: FloatArray, errors: FloatArray, correlation: float) -> FloatArray | None:
+    """The 95% region of a pair of means in the units of the metrics: an ellipse of what is compared."""
+    scaled = np.array([metric.scaled(value) for metric, value in zip(metrics, mean, strict=True)])
+    outline = ellipse(scaled, errors, correlation)
+    return None if outline is None else np.array([metric.unscaled(row) for metric, row in zip(metrics, outline, strict=True)])
+
+
+def _reach(metric: Metric, i: int, answer: FloatArray, regions: Sequence[FloatArray | None]) -> list[FloatArray]:
+    """What should be seen of an axis besides the means: regions, and how far margins go."""
+    margins = [by_margin(metric, answer[:, i], 1.0)] if metric.delta else []
+    return [*margins, *(region[i] for region in regions if region is not None)]
 
 
 def _patch(outline: FloatArray, kind: str) -> Polygon:

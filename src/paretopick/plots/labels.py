@@ -39,10 +39,16 @@ CELL = 2.0
 
 SWEEPS = 6
 AT_A_TIME = 64
+NOTHING = np.empty((0, 4))
 
 
 def place(
-    anchors: FloatArray, sizes: FloatArray, points: FloatArray, weights: FloatArray, frame: tuple[float, float, float, float]
+    anchors: FloatArray,
+    sizes: FloatArray,
+    points: FloatArray,
+    weights: FloatArray,
+    frame: tuple[float, float, float, float],
+    taken: FloatArray = NOTHING,
 ) -> FloatArray:
     """Returns the lower left corners of names, ``(n_names, 2)``; NaN for a name that finds no room.
 
@@ -56,10 +62,11 @@ def place(
         points: better not covered, ``(n_points, 2)``.
         weights: how many pixels further away a name may go to avoid each of the points.
         frame: left, bottom, right and top of where names may be.
+        taken: the same of each box that is not free, ``(n_boxes, 4)``.
     """
     n = len(anchors)
     ground = _Ground(points, weights, frame)
-    offers = [_offers(anchors[i], sizes[i], ground, frame) for i in range(n)]
+    offers = [_offers(anchors[i], sizes[i], ground, frame, taken) for i in range(n)]
     corners = np.full((n, 2), np.nan)
     for _ in range(SWEEPS):
         before = corners.copy()
@@ -107,6 +114,7 @@ def write_names(
     points: FloatArray,
     *,
     lines: Sequence[FloatArray] = (),
+    taken: FloatArray = NOTHING,
     size: float = 7.5,
     ready: bool = False,
 ) -> int:
@@ -119,6 +127,7 @@ def write_names(
         colours: one for each.
         points: not to be covered.
         lines: better not covered, each ``(2, n_corners)``.
+        taken: left, bottom, right and top of boxes that are not free, ``(n_boxes, 4)``, in pixels.
         size: of the letters.
         ready: whether the figure was laid out already, with everything else in it.
     """
@@ -136,7 +145,7 @@ def write_names(
     frame = (inside.x0 + 2, inside.y0 + 2, inside.x1 - 2, inside.y1 - 2)
     avoided = np.vstack([axes.transData.transform(points), *(_steps(axes, line) for line in lines)])
     weights = np.where(np.arange(len(avoided)) < len(points), COVERED_POINT, COVERED_LINE)
-    corners = place(pixels, sizes, avoided, weights, frame)
+    corners = place(pixels, sizes, avoided, weights, frame, taken)
     for text, pixel, corner, box in zip(texts, pixels, corners, sizes, strict=True):
         if np.isnan(corner[0]):
             text.remove()
@@ -154,11 +163,19 @@ def write_names(
 
 
 def text_size(text: Annotation, dpi: float) -> tuple[float, float]:
-    """Returns the width and height of a text in pixels: the largest at several resolutions, since letters snap to pixels."""
+    """Returns the width and height of a text in pixels: the largest at several resolutions, since letters snap to pixels.
+
+    Of each resolution asked of a renderer of its own: matplotlib 3.11 gives the width at that of the figure whatever it is asked.
+    """
+    from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.text import Text
 
-    boxes = [(Text.get_window_extent(text, dpi=one), dpi / one) for one in (72.0, 100.0, 200.0)]
-    return max(box.width * scale for box, scale in boxes), max(box.height * scale for box, scale in boxes)
+    shown, letters, renderer = text.get_text(), text.get_fontproperties(), cast(Any, RendererAgg)
+    widths, heights = [], []
+    for one in (72.0, 100.0, 200.0):
+        widths.append(renderer(1, 1, one).get_text_width_height_descent(shown, letters, ismath=False)[0] * dpi / one)
+        heights.append(Text.get_window_extent(text, dpi=one).height * dpi / one)
+    return max(widths), max(heights)
 
 
 def _steps(axes: Axes, line: FloatArray) -> FloatArray:
@@ -192,10 +209,13 @@ class _Ground:
 
 
 def _offers(
-    anchor: FloatArray, size: FloatArray, ground: _Ground, frame: tuple[float, float, float, float]
+    anchor: FloatArray, size: FloatArray, ground: _Ground, frame: tuple[float, float, float, float], taken: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Places that a name may take and what they cost whatever others do, the cheapest first."""
     corners, surcharges = _candidates(anchor, size, frame)
+    near = corners[:, None]
+    free = ~np.all((near < taken[:, 2:]) & (near + size > taken[:, :2]), axis=2).any(axis=1)
+    corners, surcharges = corners[free], surcharges[free]
     ways = np.clip(anchor, corners, corners + size) - anchor
     far = np.hypot(*ways.T)
     price = far + surcharges + ground.within(corners - 2.0, corners + size + 2.0)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from paretopick._arrays import FloatArray
-from paretopick._words import counted
+from paretopick._words import capital, counted, joined
+from paretopick.metrics import Metric
 from paretopick.plots.style import KINDS
 from paretopick.plots.texts import legible, several, shortened
 from paretopick.studies.result import OptionResult, ParetoResult
 
-Limits = tuple[float, float]
+Ends = tuple[float, float]
+"""Of an axis, or of what is marked on it."""
 
 HARDLY = 0.01
 """An open option with a smaller chance to be Pareto-optimal is not named if there are many."""
 
-IN_ANSWER = ("pareto", "open in")
+IN_ANSWER = ("pareto", "worth keeping", "open in")
 """Kinds of options that are in the answer."""
+
+OUT = ("covered", "dominated", "infeasible", "retired")
+"""Kinds of options that are out beyond doubt."""
 
 MOST_BEYOND = 0.8
 """Errors may widen an axis by so much of what the means need, on each side; one wild option must not hide the others."""
@@ -38,28 +43,35 @@ class Options:
     means: FloatArray
     """``(n_options, n_metrics)``, in the units of the metrics."""
     chances: FloatArray
-    """Of being Pareto-optimal, NaN where nobody knows."""
+    """Of being Pareto-optimal, or with margins worth keeping; NaN where nobody knows."""
     errors: FloatArray
-    """Of the means: half of their 95% intervals over 1.96, so that few measurements make them larger; NaN where nobody knows."""
+    """Of the means: half of their 95% intervals over 1.96, so that few measurements make them larger; NaN where nobody knows.
+
+    Of a metric that is compared as logarithms, of the logarithm of its mean.
+    """
     unmeasured: tuple[str, ...]
+    sought: str
+    """What options of the answer are: Pareto-optimal, or with margins worth keeping."""
 
     @classmethod
     def of(cls, result: ParetoResult, metrics: Sequence[str]) -> Options:
         """Returns the options of a result in some of its metrics."""
-        kinds = {row.option: kind_of(row) for row in result.options}
+        kinds = {row.option: kind_of(row, result) for row in result.options}
+        chances = {row.option: row.worth_keeping if result.has_margins else row.probability for row in result.options}
         ranks = {name: rank for rank, name in enumerate(KINDS)}
-        rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(row.probability or 0.0)))
+        rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(chances[row.option] or 0.0)))
         means = _table([row.means for row in rows], metrics)
-        errors = _table([_errors(row) for row in rows], metrics)
+        errors = _table([_errors(row, result) for row in rows], metrics)
         known = [bool(np.isfinite(row).all()) for row in means]
         there = [row for row, is_known in zip(rows, known, strict=True) if is_known]
         return cls(
             names=tuple(row.option for row in there),
             kinds=tuple(kinds[row.option] for row in there),
-            chances=np.array([np.nan if row.probability is None else row.probability for row in there]),
+            chances=np.array([chances[row.option] for row in there], dtype=np.float64),
             means=means[known],
             errors=errors[known],
             unmeasured=tuple(row.option for row, is_known in zip(rows, known, strict=True) if not is_known),
+            sought="worth keeping" if result.has_margins else "Pareto-optimal",
         )
 
     def in_metrics(self, *columns: int) -> Options:
@@ -88,64 +100,83 @@ class Options:
         if n_named == len(self.names):
             return ()
         if n_named == self.n_possible:
-            return (f"Named are the {n_named} options that are or may well be Pareto-optimal.",)
-        return (f"Named are {n_named} of the {self.n_possible} options that are or may well be Pareto-optimal.",)
+            of = "option that is" if n_named == 1 else f"{n_named} options that are"
+            return (f"Named {'is' if n_named == 1 else 'are'} the {of} or may well be {self.sought}.",)
+        return (f"Named are {n_named} of the {self.n_possible} options that are or may well be {self.sought}.",)
 
 
-def kind_of(row: OptionResult) -> str:
+def kind_of(row: OptionResult, result: ParetoResult) -> str:
     """Returns the kind of an option: its status, and which side an open one is on.
 
     One that is surely on the other side of what the rounds of a policy have decided is drawn as open, too.
     """
-    if row.status == "retired" or (row.status, row.in_answer) in (("pareto", True), ("dominated", False)):
+    if row.status in ("retired", "infeasible"):
         return row.status
+    if (row.status, row.in_answer) == ("pareto", True):
+        return "worth keeping" if result.has_margins else "pareto"
+    if (row.status, row.in_answer) == ("dominated", False):
+        return "covered" if result.has_margins and (row.worth_keeping or 0.0) >= 0.5 else "dominated"
     return "open in" if row.in_answer else "open out"
 
 
-def limits(means: FloatArray, reach: FloatArray, *, log: bool = False) -> Limits:
+def ends(means: FloatArray, reach: FloatArray, *, log: bool = False) -> Ends:
     """Returns the ends of an axis: room for all means and a margin, and for errors as far as they do not dwarf the means.
 
     Args:
         means: of all options.
-        reach: what should be seen besides: ends of errors.
+        reach: what should be seen besides: ends of errors, limits.
         log: whether the axis is logarithmic.
 
-    >>> limits(np.array([0.0, 10.0]), np.array([-2.0, 500.0]))
+    >>> ends(np.array([0.0, 10.0]), np.array([-2.0, 500.0]))
     (-3.2, 19.2)
     """
     if not len(means):
         return (0.0, 1.0)
     if log:
-        low, high = limits(np.log10(means), np.log10(reach[reach > 0]))
+        low, high = ends(np.log10(means), np.log10(reach[reach > 0]))
         return (float(10.0**low), float(10.0**high))
     low, high = float(means.min()), float(means.max())
     beyond = MOST_BEYOND * (high - low)
     if high - low <= 1e-9 * max(abs(low), abs(high)):  # all alike: their errors say what is much, or else their size
         beyond = np.inf
-    ends = np.array([max(reach.min(initial=low), low - beyond), min(reach.max(initial=high), high + beyond)])
-    width = ends[1] - ends[0]
-    if width <= 1e-9 * np.abs(ends).max():
+    seen = np.array([max(reach.min(initial=low), low - beyond), min(reach.max(initial=high), high + beyond)])
+    width = seen[1] - seen[0]
+    if width <= 1e-9 * np.abs(seen).max():
         return (low - (0.1 * abs(low) or 1.0), high + (0.1 * abs(high) or 1.0))
-    return (float(ends[0] - 0.06 * width), float(ends[1] + 0.06 * width))
+    return (float(seen[0] - 0.06 * width), float(seen[1] + 0.06 * width))
+
+
+def margins_note(metrics: Iterable[Metric], before: str = "") -> tuple[str, ...]:
+    """Returns which differences do not matter, as a note of a picture with these metrics; nothing without margins."""
+    declared = [f"{legible(metric.margin_text)} in {shortened(legible(metric.name))}" for metric in metrics if metric.margin_text]
+    said = f"differences below {joined(declared)} do not matter."
+    return (f"{before}{said}" if before else capital(said),) if declared else ()
 
 
 def headline(result: ParetoResult) -> str:
     """Returns the title of a picture: the study, how many are Pareto-optimal, and what that rests on."""
     name, n, many = shortened(legible(result.study), 40), len(result.pareto), len(result.options)
-    of = f"{n} of {counted(many, 'option')}"
+    of, sought = f"{n} of {counted(many, 'option')}", "worth keeping" if result.has_margins else "Pareto-optimal"
+    if not result.pareto and any(row.status == "infeasible" for row in result.options):
+        return f"{name}: no option keeps the limits, {result.used:,} measurements"
     if not result.pareto and not result.done:
-        return f"{name}: no answer yet, {result.used:,} of {result.budget:,} measurements"
+        return f"{name}: no answer yet, {result.used_text}"
     if result.done:
-        return f"{name}: {of} Pareto-optimal, {result.used:,} measurements"
-    return f"{name}: best guess so far, {of}, after {result.used:,} of {result.budget:,} measurements"
+        return f"{name}: {of} {sought}, {result.used:,} measurements"
+    return f"{name}: best guess so far, {of}, after {result.used_text}"
 
 
-def _errors(row: OptionResult) -> dict[str, float | None]:
+def _errors(row: OptionResult, result: ParetoResult) -> dict[str, float | None]:
     """Half of the 95% intervals in units of 1.96; of a retired option its own standard errors, since there is nothing else."""
-    return {
-        name: row.standard_errors[name] if limits is None else (limits[1] - limits[0]) / (2 * NORMAL)
-        for name, limits in row.intervals.items()
-    }
+    return {metric.name: _error(metric, row) for metric in result.metric_records}
+
+
+def _error(metric: Metric, row: OptionResult) -> float | None:
+    mean, interval, own = row.means[metric.name], row.intervals[metric.name], row.standard_errors[metric.name]
+    if interval is not None:
+        low, high = (float(metric.scaled(end)) for end in interval)
+        return (high - low) / (2 * NORMAL)
+    return own if own is None or mean is None or not metric.log else own / mean
 
 
 def _table(rows: Sequence[Mapping[str, float | None]], metrics: Sequence[str]) -> FloatArray:

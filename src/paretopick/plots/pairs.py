@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from paretopick.plots.fronts import FrontData, regions_note, scatter
 from paretopick.plots.labels import write_names
-from paretopick.plots.options import Options
+from paretopick.plots.limits import limit_notes, write_limits
+from paretopick.plots.options import Options, margins_note
 from paretopick.plots.style import BLACK, KINDS, kind_handles, laid_out, legend, say_nothing_yet
 from paretopick.plots.texts import fitted, plain, short_names
 from paretopick.studies.result import ParetoResult
@@ -36,7 +37,7 @@ class PairsData:
     @classmethod
     def of(cls, result: ParetoResult) -> PairsData:
         """Returns what there is to be drawn of a result with at least three metrics."""
-        metrics = list(result.metrics)
+        metrics = [metric.name for metric in result.metric_records if metric.compared]
         options = Options.of(result, metrics)
         possible = options.n_possible
         n = len(options.names) if len(options.names) <= ALL_NUMBERED else min(possible, MOST_NUMBERS)
@@ -45,10 +46,19 @@ class PairsData:
             (y - 1, x): replace(FrontData.among(options.in_metrics(x, y), result, metrics[x], metrics[y]), tags=numbers)
             for x, y in itertools.combinations(range(len(metrics)), 2)
         }
-        more = f"Numbers are on {n} of {possible} options that are or may well be Pareto-optimal, the most probable ones."
+        more = f"Numbers are on {n} of {possible} options that are or may well be {options.sought}, the most probable ones."
         left_out = (more,) if n < possible else ()
         drawn = [region for panel in panels.values() for region in panel.regions]
-        notes = (*regions_note(drawn, options), *left_out, *options.notes)
+        records = [result.metric(name) for name in metrics]
+        last = len(metrics) - 2
+        marks = [*(panels[last, x].x.forbidden for x in range(last + 1)), panels[last, 0].y.forbidden]
+        notes = (
+            *regions_note(drawn, options),
+            *margins_note(records),
+            *limit_notes(records, marks),
+            *left_out,
+            *options.notes,
+        )
         return cls(panels, short_names(options.names[:n]), len(metrics), notes)
 
 
@@ -73,7 +83,9 @@ def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
     for (row, column), panel in record.panels.items():
         named = panel.means[: len(panel.tags)]
         colours = [KINDS[kind].colour if kind != "dominated" else "#555555" for kind in panel.kinds[: len(named)]]
-        write_names(axes[row * side + column], named, panel.tags, colours, panel.means, size=7, ready=True)
+        one = axes[row * side + column]
+        taken = write_limits(one, panel.forbidden, panel.means, size=7)
+        write_names(one, named, panel.tags, colours, panel.means, taken=taken, size=7, ready=True)
     return axes
 
 

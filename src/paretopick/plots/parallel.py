@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick._arrays import FloatArray
-from paretopick.metrics import signs_of
+from paretopick.metrics import Metric, signs_of
 from paretopick.plots.labels import spread, text_size
-from paretopick.plots.options import IN_ANSWER, Options
-from paretopick.plots.style import BLUE, GREEN, GREY, KINDS, VERMILION, Kind, counted, laid_out, legend_above, say_nothing_yet
+from paretopick.plots.options import IN_ANSWER, Options, margins_note
+from paretopick.plots.style import (
+    BLUE,
+    FORBIDDEN,
+    GREEN,
+    GREY,
+    KINDS,
+    VERMILION,
+    Kind,
+    counted,
+    laid_out,
+    legend_above,
+    say_nothing_yet,
+)
 from paretopick.plots.texts import fitted, legible, numbers, plain, short_names, shortened
 from paretopick.plots.ticks import is_log
 from paretopick.studies.result import ParetoResult
@@ -23,7 +35,7 @@ MOST_NAMES = 30
 WIDEST_METRIC = 76.0
 """Points that the name of a metric may take."""
 
-COLOURS = (BLUE, VERMILION, GREEN, "#a8508a", "#8f6a00", "#333333", "#6a4fc0")
+COLOURS = (BLUE, VERMILION, GREEN, "#8f6a00", "#333333", "#6a4fc0")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 3)))
 """Lines differ in colour, and where colours come again in their dashes."""
 
@@ -33,8 +45,13 @@ class ParallelData:
     """Options across metrics, the most interesting first."""
 
     metrics: tuple[str, ...]
+    """With their units."""
     directions: tuple[str, ...]
     """Which direction of each metric is good, in words."""
+    limits: tuple[str, ...]
+    """Of each metric the limit in words; nothing where there is none."""
+    forbidden: FloatArray
+    """``(n_metrics,)``: below such a height of each axis the limit is broken; 0 where nobody shown breaks it."""
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     """Of ``KINDS``."""
@@ -47,43 +64,45 @@ class ParallelData:
     n_coloured: int
     """So many lines, the first ones, are of the answer."""
     tags: tuple[str, ...]
-    """Names at the right ends of these lines; none if there are too many."""
+    """Names at the right ends of these lines and of those in doubt; none if there are too many."""
     notes: tuple[str, ...]
 
     @classmethod
     def of(cls, result: ParetoResult) -> ParallelData:
         """Returns what there is to be drawn of a result."""
-        metrics = tuple(result.metrics)
-        options = Options.of(result, metrics)
-        signs = signs_of(result.metric_records)
-        logs = [is_log(column) for column in options.means.T]
+        records = [metric for metric in result.metric_records if metric.compared]
+        options = Options.of(result, [metric.name for metric in records])
+        signs = signs_of(records)
+        logs = [is_log(column, metric) for column, metric in zip(options.means.T, records, strict=True)]
         shown = [np.log(column) if log else column for column, log in zip(options.means.T, logs, strict=True)]
         good = np.column_stack(shown) * signs
-        low, high = (good.min(axis=0), good.max(axis=0)) if len(good) else (np.zeros(len(metrics)), np.zeros(len(metrics)))
+        low, high = (good.min(axis=0), good.max(axis=0)) if len(good) else (np.zeros(len(records)), np.zeros(len(records)))
         width = high - low
         heights = np.where(width > 0, (good - low) / np.where(width > 0, width, 1.0), 0.5)
         ends = [_log_ends(*pair) if log else _ends(*pair) for *pair, log in zip(high * signs, low * signs, logs, strict=True)]
         n = sum(kind in IN_ANSWER for kind in options.kinds)
         crowd = (f"{n} options of the answer are too many to be named here.",) if n > MOST_NAMES else ()
+        n_tags = next((many for many in (options.n_possible, n) if many <= MOST_NAMES), 0)
         return cls(
-            metrics=tuple(shortened(legible(name), 32) for name in metrics),
+            metrics=tuple(shortened(legible(", ".join(filter(None, (metric.name, metric.unit)))), 32) for metric in records),
             directions=tuple(
-                f"{metric.direction}, log" if log else metric.direction
-                for metric, log in zip(result.metric_records, logs, strict=True)
+                f"{metric.direction}, log" if log else metric.direction for metric, log in zip(records, logs, strict=True)
             ),
+            limits=tuple(legible(metric.limit_text) for metric in records),
+            forbidden=np.array([_forbidden(*pair) for pair in zip(records, logs, low, high, strict=True)]),
             names=options.names,
             kinds=options.kinds,
             heights=heights,
             best=tuple(best for best, _ in ends),
             worst=tuple(worst for _, worst in ends),
             n_coloured=n,
-            tags=short_names(options.names[:n]) if n <= MOST_NAMES else (),
-            notes=(*crowd, *options.notes),
+            tags=short_names(options.names[:n_tags]),
+            notes=(*margins_note(records), *crowd, *options.notes),
         )
 
 
 def parallel(axes: Axes, record: ParallelData) -> Axes:
-    """Draws a line for every option: those of the answer in colour and named at the right end, the others grey and thin."""
+    """Draws a line for every option: those of the answer in colour, the others thin; these and those in doubt are named."""
     from matplotlib.lines import Line2D
 
     n_options, n_metrics = record.heights.shape
@@ -97,6 +116,10 @@ def parallel(axes: Axes, record: ParallelData) -> Axes:
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
     axes.vlines(across, 0, 1, color="#444444", linewidth=0.8, zorder=2.5)
+    for x, height in enumerate(record.forbidden):
+        if height > 0:
+            axes.plot((x, x), (0, height), color=FORBIDDEN, linewidth=7, alpha=0.25, solid_capstyle="butt", zorder=2.4)
+            axes.plot((x - 0.06, x + 0.06), (height, height), color=FORBIDDEN, linewidth=1.4, zorder=2.6)
     _write_ends(axes, record)
     legend_above(axes, [(label, Line2D([], [], **_sample(record, kind))) for label, kind in counted(record.kinds)], pad=1.2)
     _write_tags(axes, record)
@@ -107,6 +130,16 @@ def figure_size(record: ParallelData) -> tuple[float, float]:
     """Returns inches that suit the number of metrics and names."""
     n_metrics, n_names = len(record.metrics), len(record.tags)
     return max(6.5, 1.25 * n_metrics + 2.2), max(4.2, 1.6 + 0.15 * n_names)
+
+
+def _forbidden(metric: Metric, log: bool, low: float, high: float) -> float:
+    """Up to which height of its axis, whose ends are given as they are drawn, an option breaks the limit of a metric."""
+    if metric.limit is None:
+        return 0.0
+    if log and metric.limit <= 0:
+        return float(metric.at_most is not None)
+    height = metric.sign * (np.log(metric.limit) if log else metric.limit) - low
+    return float(height > 0) if high == low else float(np.clip(height / (high - low), 0.0, 1.0))
 
 
 def _ends(best: float, worst: float) -> tuple[str, str]:
@@ -137,12 +170,13 @@ def _line(record: ParallelData, i: int) -> dict[str, Any]:
 
 def _thin(record: ParallelData, kind: Kind) -> dict[str, Any]:
     faint = 0.6 if len(record.names) <= 60 else 0.3
-    return {"color": kind.colour if kind is KINDS["open out"] else GREY, "linewidth": 0.7, "alpha": faint, "zorder": 2}
+    colour = kind.colour if kind in (KINDS["open out"], KINDS["infeasible"]) else GREY
+    return {"color": colour, "linewidth": 0.7, "alpha": faint, "zorder": 2}
 
 
 def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
     """How a kind is shown in the legend: black stands for the colours of the answer."""
-    if kind not in (KINDS["pareto"], KINDS["open in"]):
+    if kind not in [KINDS[name] for name in IN_ANSWER]:
         return _thin(record, kind) | {"alpha": 0.8}
     if not record.tags:
         return {"color": kind.colour}
@@ -151,10 +185,10 @@ def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
 
 def _write_ends(axes: Axes, record: ParallelData) -> None:
     """Writes above each axis its best value, and below it its worst, its metric and which direction is good."""
-    columns = zip(record.metrics, record.directions, record.best, record.worst, strict=True)
-    for x, (metric, direction, best, worst) in enumerate(columns):
-        lines = [fitted(line, WIDEST_METRIC, 8) for line in _wrapped(metric)]
-        label = "\n".join((*lines, f"({direction})"))
+    columns = zip(record.metrics, record.directions, record.limits, record.best, record.worst, strict=True)
+    for x, (metric, direction, limit, best, worst) in enumerate(columns):
+        named = [fitted(line, WIDEST_METRIC, 8) for line in _wrapped(metric)]
+        label = "\n".join((*named, f"({direction})", *([fitted(limit, WIDEST_METRIC, 8)] if limit else [])))
         axes.annotate(label, (x, 0), (0, -20), textcoords="offset points", ha="center", va="top", fontsize=8, **plain(label))
         axes.annotate(best, (x, 1), (0, 4), textcoords="offset points", ha="center", va="bottom", fontsize=7.5)
         axes.annotate(worst, (x, 0), (0, -4), textcoords="offset points", ha="center", va="top", fontsize=7.5)

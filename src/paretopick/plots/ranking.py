@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paretopick._arrays import FloatArray
-from paretopick.plots.options import Limits, Options, limits
-from paretopick.plots.style import KINDS, axis_label, kind_handles, label_axes, legend_above, name_rows, say_nothing_yet
+from paretopick.metrics import Metric
+from paretopick.plots.limits import limit_notes, shade
+from paretopick.plots.options import IN_ANSWER, Ends, Options, margins_note
+from paretopick.plots.scales import Scale, set_ends, set_scales
+from paretopick.plots.stairs import by_margin
+from paretopick.plots.style import (
+    BLUE,
+    KINDS,
+    kind_handles,
+    label_axes,
+    laid_out,
+    legend_above,
+    name_rows,
+    say_nothing_yet,
+)
 from paretopick.plots.texts import short_names
-from paretopick.plots.ticks import is_log, log_axis
 from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
@@ -25,17 +37,15 @@ MOST_ROWS = 40
 class RankingData:
     """Options sorted by the mean of a metric, the best first."""
 
-    label: str
-    """Of the axis: the metric and its goal."""
+    x: Scale
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     """Of ``KINDS``."""
     means: FloatArray
     intervals: FloatArray
     """95%, ``(n_options, 2)``; NaN where nobody knows."""
-    limits: Limits
-    log: bool
-    """Whether the axis is logarithmic."""
+    band: Ends | None
+    """What is too close to the best option of the answer to matter; None without a margin."""
     all_kinds: tuple[str, ...]
     """Of all options that were measured, also those that find no room."""
     notes: tuple[str, ...]
@@ -48,50 +58,94 @@ class RankingData:
             result: of a study.
             metric: by default the first.
         """
-        shown_metric = result.metric_records[0] if metric is None else result.metric(metric)
+        shown_metric = _first_compared(result) if metric is None else result.metric(metric)
         options = Options.of(result, [shown_metric.name])
         means = options.means[:, 0]
-        best = np.argsort(-shown_metric.sign * means, kind="stable")[:MOST_ROWS]
+        order = np.argsort(-shown_metric.sign * means, kind="stable")
+        n, shown = len(means), min(len(means), MOST_ROWS)
+        # of a limit alone, the options that matter in other metrics
+        chosen = order[:shown] if shown_metric.compared else order[np.isin(order, np.arange(shown))]
         known = {row.option: row.intervals[shown_metric.name] or (np.nan, np.nan) for row in result.options}
         intervals = np.array([known[option] for option in options.names]).reshape(-1, 2)
-        n, shown, log = len(means), len(best), is_log(means[best])
+        band = _band(shown_metric, means, options.kinds)
+        reach = [intervals[chosen][np.isfinite(intervals[chosen])], np.array(band or ())]
+        x = Scale.of(shown_metric, means[chosen], reach, say_limit=True)
         return cls(
-            label=axis_label(shown_metric, log=log),
-            names=short_names([options.names[i] for i in best], 32),
-            kinds=tuple(options.kinds[i] for i in best),
-            means=means[best],
-            intervals=intervals[best],
-            limits=limits(means[best], intervals[best][np.isfinite(intervals[best])], log=log),
-            log=log,
+            x=x,
+            names=short_names([options.names[i] for i in chosen], 32),
+            kinds=tuple(options.kinds[i] for i in chosen),
+            means=means[chosen],
+            intervals=intervals[chosen],
+            band=band,
             all_kinds=options.kinds,
-            notes=(*_notes(intervals, shown, n), *options.notes),
+            notes=(
+                *_notes(intervals, shown, n, shown_metric),
+                *margins_note([shown_metric], "Band at the best: "),
+                *limit_notes([shown_metric], [x.forbidden]),
+                *options.notes,
+            ),
         )
 
 
-def ranking(axes: Axes, record: RankingData) -> Axes:
-    """Draws options from the best to the worst, a row each, with 95% intervals."""
+def ranking(axes: Axes, record: RankingData, *, legend: bool = True) -> Axes:
+    """Draws options from the best to the worst, a row each, with 95% intervals.
+
+    Args:
+        axes: to draw on.
+        record: what to draw.
+        legend: whether to say what kinds of options there are.
+    """
     if not record.names:
         return say_nothing_yet(axes)
     rows = np.arange(len(record.names))
-    if record.log:
-        axes.set_xscale("log")
+    set_scales(axes, record.x)
+    shade(axes, [record.x.forbidden])
+    if record.band is not None:
+        axes.axvspan(*record.band, color=BLUE, alpha=0.13, linewidth=0, zorder=0.7)
     for row, kind, mean, interval in zip(rows, record.kinds, record.means, record.intervals, strict=True):
         look = KINDS[kind]
         if np.isfinite(interval).all():
-            ends = np.maximum(interval, record.limits[0]) if record.log else interval
-            axes.plot(ends, (row, row), color=look.colour, linewidth=1.2, alpha=0.7 * look.alpha, solid_capstyle="butt")
+            axes.plot(
+                record.x.kept(interval),
+                (row, row),
+                color=look.colour,
+                linewidth=1.2,
+                alpha=0.7 * look.alpha,
+                solid_capstyle="butt",
+            )
         axes.plot(mean, row, **look.style, zorder=3)
-    axes.set_xlim(record.limits)
-    label_axes(axes, (record.label, ""))
-    if record.log:
-        log_axis(axes.xaxis, record.limits)
     name_rows(axes, record.names, size=9)
-    legend_above(axes, kind_handles(record.all_kinds))
+    set_ends(axes, record.x)
+    laid_out(axes)  # names leave less room for the label
+    label_axes(axes, (record.x.label, None))
+    set_ends(axes, record.x)
+    if legend:
+        legend_above(axes, kind_handles(record.all_kinds))
     return axes
 
 
-def _notes(intervals: FloatArray, shown: int, of: int) -> Iterator[str]:
+def figure_height(record: RankingData) -> float:
+    """Returns inches that suit the number of rows."""
+    return 1.4 + 0.19 * max(len(record.names), 3)
+
+
+def _first_compared(result: ParetoResult) -> Metric:
+    return next(metric for metric in result.metric_records if metric.compared)
+
+
+def _band(metric: Metric, means: FloatArray, kinds: Sequence[str]) -> Ends | None:
+    """What is too close to the best of the answer to matter."""
+    answer = means[[kind in IN_ANSWER for kind in kinds]]
+    if not metric.delta or not len(answer):
+        return None
+    best = answer[[int(np.argmax(metric.sign * answer))]]
+    low, high = sorted(float(by_margin(metric, best, side)[0]) for side in (1.0, -1.0))
+    return low, high
+
+
+def _notes(intervals: FloatArray, shown: int, of: int, metric: Metric) -> Iterator[str]:
     if np.isfinite(intervals).any():
         yield "Bars: 95% intervals of the means."
     if shown < of:
-        yield f"The best {shown} of {of} options that were measured."
+        which = f"The best {shown}" if metric.compared else f"{shown}"
+        yield f"{which} of {of} options that were measured."

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from paretopick.metrics import Metric
 from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.ticker import Formatter
@@ -41,8 +42,14 @@ LOOK: dict[str, Any] = {
 }
 
 
+LONGEST_UNIT = 16
+"""Characters of a unit along an axis."""
+
 WIDEST_ROW = 170.0
 """Points that names of rows may take."""
+
+FORBIDDEN = "#a8508a"
+"""Of limits, and of options that break them: Okabe and Ito's purple, darker, to be read as letters, too."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +80,12 @@ class Kind:
 
 KINDS = {
     "pareto": Kind("Pareto-optimal", BLUE, "D", 5.0),
+    "worth keeping": Kind("worth keeping", BLUE, "D", 5.0),
     "open in": Kind("open, in the answer", "#c27c00", "s", 4.8),
     "open out": Kind("open, not in it", "#c27c00", "s", 4.4, filled=False),
+    "covered": Kind("covered, nearly as good", "#4f83a8", "o", 4.2, filled=False),
     "dominated": Kind("dominated", GREY, "o", 3.4),
+    "infeasible": Kind("infeasible", FORBIDDEN, "X", 5.4, alpha=0.8),
     "retired": Kind("retired", GREY, "x", 4.2, alpha=0.55),
 }
 """What an option can be, the most interesting first. The orange is darker than Okabe and Ito's, to be read as letters, too."""
@@ -97,13 +107,56 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float]
     return figure, list(axes.ravel())
 
 
-def axis_label(metric: Metric, *, log: bool = False) -> str:
+def new_figure_of_parts(
+    sides: Sequence[int], heights: Sequence[float], *, size: tuple[float, float]
+) -> tuple[Figure, list[list[Axes]]]:
+    """Returns a figure of so many inches with parts above each other, and the axes of each part, row by row.
+
+    Args:
+        sides: of the square of axes that each part is made of; those in a column share their horizontal axis, and in a row the
+            vertical one.
+        heights: of the parts, to each other.
+        size: in inches.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    rows = figure.add_gridspec(len(sides), 1, height_ratios=list(heights))
+    parts = [
+        rows[i]
+        .subgridspec(side, side)
+        .subplots(squeeze=False, sharex="col" if side > 1 else False, sharey="row" if side > 1 else False)
+        for i, side in enumerate(sides)
+    ]
+    return figure, [list(axes.ravel()) for axes in parts]
+
+
+class AxisLabel(NamedTuple):
+    """What an axis says about its metric."""
+
+    name: str
+    details: str
+    """Its unit, which direction is good, and whether the axis is logarithmic; maybe nothing."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.details})" if self.details else self.name
+
+
+def axis_label(metric: Metric, *, log: bool = False, limit: bool = False) -> AxisLabel:
     """Returns what an axis says about its metric.
 
-    >>> axis_label(Metric("seconds", "min")), axis_label(Metric("bytes", "min"), log=True)
-    ('seconds (small is good)', 'bytes (small is good, logarithmic)')
+    Args:
+        metric: whose values are along the axis.
+        log: whether the axis is logarithmic.
+        limit: whether to say what its limit is.
+
+    >>> str(axis_label(Metric("time", "min", unit="s"))), str(axis_label(Metric("bytes", "min"), log=True))
+    ('time (s, small is good)', 'bytes (small is good, logarithmic)')
     """
-    return f"{shortened(legible(metric.name), 48)} ({metric.direction}{', logarithmic' if log else ''})"
+    unit = "" if metric.unit is None else shortened(legible(metric.unit), LONGEST_UNIT)
+    bound = legible(metric.limit_text) if limit and metric.compared else ""
+    details = (unit, legible(metric.direction), bound, "logarithmic" if log else "")
+    return AxisLabel(shortened(legible(metric.name), 48), ", ".join(filter(None, details)))
 
 
 def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:
@@ -146,15 +199,27 @@ def laid_out(axes: Axes) -> Figure:
     return figure
 
 
-def label_axes(axes: Axes, labels: tuple[str, str]) -> None:
-    """Writes what is along the axes, shortened to the room that there is; their goals stay."""
+def label_axes(axes: Axes, labels: tuple[AxisLabel | None, AxisLabel | None]) -> None:
+    """Writes what is along the axes: on two lines where one is too short, and the name shortened where that is too short, too."""
+    for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, _lengths(axes), strict=True):
+        if label is not None:
+            label_axis(axis, label, points)
+
+
+def label_axis(axis: Axis, label: AxisLabel, points: float) -> None:
+    """Writes what is along an axis that is so many points long."""
+    axis.set_major_formatter(_number_formatter())
+    whole = str(label)
+    fits = fitted(whole, points, 9) == whole
+    details = f"\n{fitted(f'({label.details})', points, 9)}" if label.details else ""
+    shown = whole if fits else f"{fitted(label.name, points, 9)}{details}"
+    axis.set_label_text(shown, **plain(shown))
+
+
+def _lengths(axes: Axes) -> tuple[float, float]:
+    """Of the horizontal and the vertical axis as they are now, in points."""
     share, inches = axes.get_position(), cast("Figure", axes.get_figure()).bbox_inches
-    room = (80 * share.width * inches.width, 80 * share.height * inches.height)
-    for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, room, strict=True):
-        metric, bracket, goal = label.rpartition(" (")
-        shown = f"{fitted(metric, points - 5.3 * len(goal), 9)}{bracket}{goal}" if bracket else fitted(goal, points, 9)
-        axis.set_label_text(shown, **plain(shown))
-        axis.set_major_formatter(_number_formatter())
+    return 72 * share.width * inches.width, 72 * share.height * inches.height
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
@@ -163,6 +228,13 @@ def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
     axes.set_yticks(range(len(labels)), labels=labels, fontsize=size, **plain(*labels))
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def whole_ticks(axes: Axes) -> None:
+    """Puts ticks of the horizontal axis at whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
 
 
 def say_nothing_yet(axes: Axes) -> Axes:

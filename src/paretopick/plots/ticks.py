@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick.metrics import Metric
 from paretopick.plots.texts import numbers
 
 if TYPE_CHECKING:
@@ -20,13 +21,17 @@ SPAN = 30.0
 """Where the largest of some positive values is so many times the smallest, even steps would squeeze most of them together."""
 
 
-def is_log(values: FloatArray) -> bool:
-    """Whether values are drawn on a logarithmic axis: all are positive, and they differ widely.
+def is_log(values: FloatArray, metric: Metric | None = None) -> bool:
+    """Whether values are drawn on a logarithmic axis: all are positive, and they differ widely or are compared as logarithms.
 
     >>> is_log(np.array([1.0, 29.0])), is_log(np.array([1.0, 31.0])), is_log(np.array([0.0, 31.0]))
     (False, True, False)
+    >>> is_log(np.array([1.0, 2.0]), Metric("seconds", "min", margin="2%"))
+    True
     """
-    return bool(len(values) and values.min() > 0 and values.max() > SPAN * values.min())
+    if not len(values) or values.min() <= 0:
+        return False
+    return bool((metric is not None and metric.log) or values.max() > SPAN * values.min())
 
 
 def log_axis(axis: Axis, ends: tuple[float, float], text: Callable[[float], str] | None = None) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick._arrays import BoolArray, IntArray
-from paretopick.plots.options import kind_of
-from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows
+from paretopick.plots.options import OUT, kind_of
+from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows, whole_ticks
 from paretopick.plots.texts import short_names
 from paretopick.plots.ticks import log_axis
 from paretopick.studies.result import ParetoResult
@@ -47,7 +47,7 @@ class TimelineData:
         range_ = f"{least:,}" if least == most else f"{least:,} to {most:,}, median {median:,.0f}"
         return cls(
             names=short_names([row.option for row in rows], 32),
-            kinds=tuple(kind_of(row) for row in rows),
+            kinds=tuple(kind_of(row, result) for row in rows),
             last_round=np.array([row.left_in_round or result.round for row in rows], dtype=np.int64),
             left=np.array([result.done or row.left_in_round is not None for row in rows]),
             measurements=measurements,
@@ -94,7 +94,7 @@ def _lanes(axes: Axes, record: TimelineData) -> Axes:
         else:  # goes on
             axes.plot(last, row, color=look.colour, marker=">", markersize=5, linestyle="none", clip_on=False, zorder=3)
     axes.set(xlim=(0, record.n_rounds))
-    _whole_ticks(axes)
+    whole_ticks(axes)
     axes.set_xlabel("rounds in which the option was measured")
     return _rows(axes, record)
 
@@ -103,9 +103,9 @@ def _bars(axes: Axes, record: TimelineData) -> Axes:
     colours = [KINDS[kind].colour for kind in record.kinds]
     bars = axes.barh(np.arange(len(record.names)), record.measurements, height=0.62, color=colours)
     for bar, kind in zip(bars, record.kinds, strict=True):
-        bar.set_alpha(0.45 if kind in ("dominated", "retired") else 0.8)
+        bar.set_alpha(0.45 if kind in OUT else 0.8)
     axes.set_xlim(0, max(int(record.measurements.max(initial=0)), 1))
-    _whole_ticks(axes)
+    whole_ticks(axes)
     axes.set_xlabel("measurements")
     return _rows(axes, record)
 
@@ -131,11 +131,13 @@ def _stacks(axes: Axes, record: TimelineData) -> Axes:
     from matplotlib.patches import Patch
 
     out = record.after_each_round()
-    order = ["pareto", "open in", "open out", "active", "retired", "dominated"]
+    order = ["pareto", "worth keeping", "open in", "open out", "active", "covered", "retired", "infeasible", "dominated"]
     colours = {
         **{name: kind.colour for name, kind in KINDS.items()},
         "active": "#f3dfb5",
         "dominated": "#b5b5b5",
+        "covered": "#a9c3d6",
+        "infeasible": "#d9b3ca",
         "retired": "#dddddd",
     }
     labels = {**{name: kind.label for name, kind in KINDS.items()}, "active": "still measured"}
@@ -148,7 +150,7 @@ def _stacks(axes: Axes, record: TimelineData) -> Axes:
             bottom = bottom + out[name]
             entries.append((f"{labels[name]} ({out[name][-1]})", Patch(color=colours[name])))
     axes.set(xlim=(0, record.n_rounds), ylim=(0, len(record.names)))
-    _whole_ticks(axes)
+    whole_ticks(axes)
     axes.set_xlabel("after round")
     axes.set_ylabel("options")
     legend_above(axes, entries)
@@ -173,9 +175,3 @@ def _dots(axes: Axes, record: TimelineData) -> Axes:
     axes.set_ylabel("measurements")
     legend_above(axes, kind_handles(record.kinds))
     return axes
-
-
-def _whole_ticks(axes: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))

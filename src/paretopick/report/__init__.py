@@ -3,7 +3,8 @@
 What it says is put together once, as a ``Report``; ``to_html`` and ``to_markdown`` only write it down.
 """
 
-from paretopick.report.contents import Report, make_report, repeat
+from paretopick.report.contents import Report, make_report
+from paretopick.report.facts import repeat
 from paretopick.report.markdown import to_markdown
 from paretopick.report.pictures import PICTURES, picture_path, write_pictures
 from paretopick.report.web import MARK, to_html

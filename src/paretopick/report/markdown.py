@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from paretopick._tables import markdown_table, markdown_text
-from paretopick.report.contents import TABLE_LEGEND, WHICH, Report
-from paretopick.report.pictures import timeline_title
+from paretopick.report.contents import Report
+from paretopick.report.pictures import course_title, timeline_title
 from paretopick.report.web import MARK
 
 
@@ -17,21 +17,22 @@ def to_markdown(report: Report, pictures: Mapping[str, str] | None = None) -> st
 
     Args:
         report: made by ``make_report``.
-        pictures: name of a picture ("front", "timeline") to where it is.
+        pictures: name of a picture ("front", "timeline", "course") to where it is.
     """
     say = markdown_text
     result = report.result
     where = pictures or {}
-    parts = [f"{MARK}\n\n# {say(report.study)}", f"**{say(report.answer)}**", say(report.how_sure)]
-    parts += [] if report.next_step is None else [f"**What next?** {say(report.next_step)}"]
+    parts = [f"{MARK}\n\n# {say(report.study)}", f"**{say(report.answer)}**", *filter(None, [say(report.asked)])]
+    parts.append(say(report.how_sure))
+    parts += [] if report.next_step is None else [f"**{report.next_title}** {say(report.next_step)}"]
     if report.choices:
-        parts += ["## Which to take", say(WHICH), markdown_table(report.choices[0], report.choices[1:])]
+        parts += ["## Which to take", say(report.which), markdown_table(report.choices[0], report.choices[1:])]
     parts += ["\n".join(f"- {say(line)}" for line in report.groups)] if report.groups else []
     if report.comparisons:
         parts += [f"## Compared with {say(report.baseline or '')}", markdown_table(["option", "differs by"], report.comparisons)]
     if "front" in where:
         parts += ["## The options", f"![The options]({quote(where['front'])})"]
-    parts += ["## What was measured", markdown_table(*result.cells()), say(TABLE_LEGEND)]
+    parts += ["## What was measured", markdown_table(*result.cells()), say(report.table_legend)]
     parts += ["\n".join(f"- {say(note)}" for note in result.notes)] if result.notes else []
     parts.append("## What went wrong")
     parts.append(markdown_table(report.incidents[0], report.incidents[1:]) if report.incidents else "Nothing.")
@@ -39,6 +40,9 @@ def to_markdown(report: Report, pictures: Mapping[str, str] | None = None) -> st
     if "timeline" in where:
         title = timeline_title(result)
         parts += [f"## {title}", f"![{title}]({quote(where['timeline'])})"]
+    if "course" in where and report.course is not None:
+        title = course_title(report.course)
+        parts += [f"## {title}", f"![{title}]({quote(where['course'])})"]
     parts += ["## Appendix: how sure that is, for statisticians", *map(say, report.certainty)]
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", report.repeat)), default=0))
     parts += [

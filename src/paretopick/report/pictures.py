@@ -8,15 +8,21 @@ from typing import Any
 from paretopick import plots
 from paretopick.report.contents import Report
 from paretopick.studies import ParetoResult
+from paretopick.studies.course import Course
 
-PICTURES = ("front", "timeline")
+PICTURES = ("front", "timeline", "course")
+
+FEWEST = 3
+"""Points that a course must have to be drawn."""
 
 
-def pictures_of(result: ParetoResult) -> dict[str, Any]:
-    """Returns the figures of a result; none before anything was measured."""
+def pictures_of(report: Report) -> dict[str, Any]:
+    """Returns the figures of a report; none before anything was measured."""
+    result, course = report.result, report.course
     if not any(row.measurements for row in result.options):
         return {}
-    return {"front": plots.figure_of(result, title=""), "timeline": plots.timeline_of(result, title="")}
+    figures = {"front": plots.figure_of(result, title=""), "timeline": plots.timeline_of(result, title="")}
+    return figures | ({} if course is None or len(course.used) < FEWEST else {"course": plots.course_of(course)})
 
 
 def timeline_title(result: ParetoResult) -> str:
@@ -24,10 +30,15 @@ def timeline_title(result: ParetoResult) -> str:
     return "Who left when" if plots.TimelineData.of(result).by_rounds else "How often each was measured"
 
 
+def course_title(course: Course) -> str:
+    """Returns what is above the picture of how sure the study was on its way."""
+    return "What the measurements resolved" if plots.CourseData.of(course).by_resolution else "How sure it was on the way"
+
+
 def write_pictures(report: Report, path: Path) -> dict[str, Path]:
     """Writes the pictures of a report beside a file, as PNG, and returns where they are."""
     written = {}
-    for name, figure in pictures_of(report.result).items():
+    for name, figure in pictures_of(report).items():
         written[name] = plots.save_png(figure, picture_path(path, name))
     return written
 

@@ -1,0 +1,122 @@
+"""Which option to take: those of the answer, what speaks for each, and what each costs against the next one and the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from paretopick._words import joined, listed, probability
+from paretopick.errors import InvalidInput, NotReady
+from paretopick.metrics import Metric
+from paretopick.studies import ParetoResult, Study
+from paretopick.studies.beating import compared
+from paretopick.studies.certainty import Judgement, judge
+from paretopick.studies.pages import mean_and_interval
+from paretopick.studies.result import OptionResult
+
+AGAINST_THE_ONE_ABOVE = "compared with the one above"
+
+
+class Comparisons:
+    """How the options of a study differ from each other, as far as the measurements say.
+
+    Args:
+        study: whose measurements.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._metrics = study.definition.metrics
+        self._judgement: Judgement | None = None
+        self._names: tuple[str, ...] = ()
+        self.why_not = ""
+        """Why nothing can be compared; empty if it can."""
+        try:
+            estimates, self._names, _ = study.estimates()
+            self._judgement = judge(estimates, required=study.definition.requirements)
+        except NotReady as reason:
+            self.why_not = str(reason)
+
+    def differences(self, name: str, other: str) -> str:
+        """Returns how an option differs from another one, in words; nothing if that cannot be said."""
+        if self._judgement is None or name not in self._names or other not in self._names:
+            return ""
+        (by,) = compared(self._judgement, [name], other, self._names, self._metrics)
+        return joined([str(difference) for difference in by])
+
+    def with_baseline(self, result: ParetoResult, baseline: str) -> tuple[tuple[str, str], ...]:
+        """Returns the options of the answer, and how each differs from the baseline."""
+        if self._judgement is None:
+            raise InvalidInput(f"options cannot be compared with {baseline!r} yet: {self.why_not}")
+        if baseline not in self._names:
+            raise InvalidInput(f"{baseline!r} is retired, and nothing is compared with it; choose another baseline.")
+        members = [row.option for row in result.ranked() if row.in_answer and row.option != baseline]
+        return tuple((name, self.differences(name, baseline)) for name in members)
+
+
+def which(result: ParetoResult) -> str:
+    """Returns what there is to know before one takes an option of the answer."""
+    hardly = ", but for differences that do not matter" if result.has_margins else ""
+    if len(result.pareto) == 1:
+        others = "no other option that keeps the limits" if result.has_limits else "no other option"
+        return f"There is nothing to weigh up: {others} is better in any metric{hardly}."
+    if any(set(result.pareto) <= set(group) for group in result.near_equals):
+        far = "differ by nothing that matters" if result.has_margins else "are nearly equal"
+        return f"Either will do: they {far}."
+    if result.has_margins:
+        others = "the others that keep the limits" if result.has_limits else "the others"
+        why = f". None of {others} is missed: one of these is as good in every metric{hardly}"
+    else:
+        why = f": whatever else one takes is worse in at least one metric{', or breaks a limit' if result.has_limits else ''}"
+    return f"Each of these is the right choice for somebody{why}. Which one to take depends on what a metric is worth to you."
+
+
+def choices(result: ParetoResult, comparisons: Comparisons) -> Iterable[tuple[str, ...]]:
+    """Yields a header, and then the options of the answer along the first metric, with their means and what speaks for each.
+
+    With two metrics there is one way along the front, so each is compared with the one above it: what is gained, at which price.
+    """
+    goals = [metric for metric in result.metric_records if metric.compared]
+    first = goals[0]
+    members = sorted(
+        (row for row in result.options if row.in_answer), key=lambda row: -first.sign * (row.means[first.name] or 0.0)
+    )
+    steps = len(goals) == 2 and len(members) > 1 and not comparisons.why_not
+    if members:
+        yield (
+            "option",
+            *map(with_unit, result.metric_records),
+            "what speaks for it",
+            *([AGAINST_THE_ONE_ABOVE] if steps else []),
+        )
+    for place, row in enumerate(members):
+        means = (mean_and_interval(row.means[name], row.intervals[name])[0] for name in result.metrics)
+        speaks = joined([_how_likely(row, result), *_best_in(row, result), *_alike(row, result)])
+        step = [comparisons.differences(row.option, members[place - 1].option) if place else ""] if steps else []
+        yield (row.option, *means, speaks, *step)
+
+
+def with_unit(metric: Metric) -> str:
+    """Returns what is above a column of a metric: its name, and its unit."""
+    return metric.name if metric.unit is None else f"{metric.name} ({metric.unit})"
+
+
+def _how_likely(row: OptionResult, result: ParetoResult) -> str:
+    sought, chance = ("worth keeping", row.worth_keeping) if result.has_margins else ("Pareto-optimal", row.probability)
+    if chance is None:
+        return "as measured so far"
+    return f"surely {sought}" if row.status == "pareto" else f"{sought} with {probability(chance)}"
+
+
+def _best_in(row: OptionResult, result: ParetoResult) -> Iterable[str]:
+    """The metrics in which no option that can be taken has a better mean."""
+    there = [other for other in result.options if other.status not in ("retired", "infeasible")]
+    for metric in result.metric_records:
+        means = [metric.sign * mean for other in there if (mean := other.means[metric.name]) is not None]
+        own = row.means[metric.name]
+        if metric.compared and own is not None and metric.sign * own >= max(means):
+            yield f"the {'smallest' if metric.goal == 'min' else 'largest'} {metric.name}"
+
+
+def _alike(row: OptionResult, result: ParetoResult) -> Iterable[str]:
+    others: Sequence[str] = [name for group in result.near_equals if row.option in group for name in group if name != row.option]
+    if others:
+        yield f"{listed(others)} would do as well" if result.has_margins else f"nearly equal to {listed(others)}"
