@@ -159,6 +159,26 @@ def test_simulate_prints_what_the_library_counts():
         assert (curve.tallies == expected.tallies).all()
 
 
+def test_simulate_counts_errors_within_margins_and_limits(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("option,speed,price\na,10,1\nb,10.1,1\nc,3,0.5\nd,20,9\n")
+    said = (str(path), "--std", "1", "--minimise", "price", "--budget", "40", "--runs", "60", "--policy", "apt")
+    asked = ("--margins", "0.5,0.1", "--limits", "none,8")  # of a price: at most
+    (record,) = json.loads(stdout_of("simulate", *said, *asked, "--json"))
+    bandit = pp.Bandit([[10, -1], [10.1, -1], [3, -0.5], [20, -9]], pp.Gaussian(std=1.0))
+    expected = pp.simulate(bandit, "apt", budgets=40, runs=60, rng=0, margins=[0.5, 0.1], limits=[None, -8.0])
+    curve = pp.ErrorCurve.from_dict(record)
+    assert (curve.tallies == expected.tallies).all()
+    assert curve.errors_within[0] < curve.errors[0]
+    (row,) = csv.DictReader(io.StringIO(stdout_of("simulate", *said, *asked, "--csv")))
+    assert (row["margins"], row["limits"], row["errors_within"]) == ("0.5 0.1", "none -8.0", str(curve.errors_within[0]))
+    text = stdout_of("simulate", *said, *asked)
+    assert "4 arms, 3 of them within the limits, 2 of those optimal" in text
+    assert "not the Pareto set of the arms that keep the limits" in text
+    assert "within margins" in text
+    assert "within margins" not in stdout_of("simulate", *said)
+
+
 def test_simulate_as_csv_agrees_with_json():
     rows = list(csv.DictReader(io.StringIO(stdout_of(*SIMULATE, "--csv"))))
     records = json.loads(stdout_of(*SIMULATE, "--json", "--workers", "1"))
@@ -327,6 +347,10 @@ def test_stdout_holds_the_result_alone():
         (["show", "instances", "--data", "nowhere.csv"], "there is no file nowhere.csv"),
         (["simulate", "cov-boost", "--budget", "20"], "raise budget=20 to at least 21"),
         (["simulate", "cov-boost", "--runs", "0"], "runs=0 is too small"),
+        (["simulate", "cov-boost", "--margins", "2%"], "--margins has '2%', which is neither a number nor none"),
+        (["simulate", "cov-boost", "--margins", "0.1,0.2"], "margins=[0.1, 0.2] must be one number, or 3, one per objective"),
+        (["simulate", "cov-boost", "--margins", "none"], "margins=[None] must be one number, or 3, one per objective"),
+        (["simulate", "cov-boost", "--limits", "0.1"], "limits=[0.1] must be 3 numbers, one per objective"),
         (["simulate", "cov-boost", "--std", "1"], "go with a CSV file"),
         (["simulate", "nowhere.csv", "--std", "1"], "there is no file nowhere.csv"),
         (["simulate", "nowhere.csv"], "say how noisy a measurement is with --std 0.5 or --bernoulli"),

@@ -11,15 +11,18 @@ import typer
 from paretopick._texts import value_of
 from paretopick._words import counted, joined, quoted, short
 from paretopick.cli.arguments import (
+    ConfidenceGiven,
     Json,
     Name,
     Number,
     Reason,
     Request,
+    ResolutionGiven,
     Storage,
     Where,
     Why,
     Worker,
+    aim_from,
     column_pairs,
     measured_pairs,
     typed,
@@ -28,6 +31,7 @@ from paretopick.cli.output import note, print_standing
 from paretopick.errors import InvalidInput
 from paretopick.policies import policies_with
 from paretopick.studies import Study
+from paretopick.studies.aims import Aim
 from paretopick.studies.outliers import FarOff
 
 EXTENDABLE = " or ".join(policies_with("roundless"))
@@ -147,6 +151,10 @@ def add_option(
         list[str] | None,
         typer.Option("--set", metavar="SETTING=VALUE", help="A setting, as the other options have them.", show_default=False),
     ] = None,
+    cost: Annotated[
+        float | None,
+        typer.Option(help="What a measurement of it costs, if the other options have a cost each.", show_default=False),
+    ] = None,
     request: Request = None,
     storage: Storage = None,
     as_json: Json = False,
@@ -156,16 +164,22 @@ def add_option(
     It is measured a few times first, within the budget as it is. Not with policies that plan rounds.
     """
     study = Study.open(name, storage=storage)
-    study.add_option(option, _settings(settings or [], study.definition.settings[0]), request=request)
+    study.add_option(option, _settings(settings or [], study.definition.settings[0]), cost=cost, request=request)
     print_standing(study, f"{option!r} is in the study; it has {counted(len(study.options), 'option')} now", as_json)
 
 
 def extend(
     name: Name,
     budget: Annotated[
-        int | None,
-        typer.Option(help=f"The new budget, for studies with {EXTENDABLE}.", show_default=False),
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help=f"The new budget, in the same unit as before: 90, 40m, '10 dollars'; for studies with {EXTENDABLE}.",
+            show_default=False,
+        ),
     ] = None,
+    confidence: ConfidenceGiven = None,
+    resolution: ResolutionGiven = None,
     number: Annotated[int | None, typer.Option(help="The number of a measurement that takes longer.", show_default=False)] = None,
     lease: Annotated[float, typer.Option(help="Seconds from now for that measurement; 0 means no limit.")] = 3600.0,
     worker: Worker = "main",
@@ -173,13 +187,17 @@ def extend(
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
-    """Give a study more budget, or a measurement more time."""
-    if (budget is None) == (number is None):
-        raise InvalidInput("say --budget, or --number: what is to be extended.")
+    """Give a study more budget, let it be surer before it stops, or give a measurement more time."""
+    aim = aim_from(confidence, resolution)
+    if (budget is None) + (number is None) + (not aim) != 2:
+        raise InvalidInput("say --budget, --confidence or --resolution, or --number: what is to be extended.")
     study = Study.open(name, storage=storage)
     if budget is not None:
         study.extend(budget=budget, request=request)
-        print_standing(study, f"The budget is {budget} now", as_json)
+        print_standing(study, f"The budget is {study.budget} now", as_json)
+    elif aim:
+        study.aim(**aim, request=request)
+        print_standing(study, f"It stops as soon as it is {Aim(**study.status()['aim']).text}", as_json)
     elif number is not None:
         if not study.renew(number, worker=worker, lease=lease or None):
             raise InvalidInput(f"measurement {number} is not out with worker {worker!r}; see paretopick status {name}.")

@@ -113,10 +113,31 @@ OptionsGiven = Annotated[
 ]
 MetricsGiven = Annotated[
     str | None,
-    typer.Option("--metrics", help="The metrics and their goals, such as time:min,quality:max.", show_default=False),
+    typer.Option(
+        "--metrics",
+        help="The metrics and their goals, such as time:min,quality:max; with the smallest difference that matters and a limit "
+        "'time:min~2%<=50', or a limit alone 'errors<=0.01'.",
+        show_default=False,
+    ),
 ]
 BudgetGiven = Annotated[
-    int | None, typer.Option("--budget", help="How many measurements may count, at most.", show_default=False)
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="AMOUNT",
+        help="How many measurements may count, at most: 60; or how long they may take together, 90s, 20m or 2h; or what they may "
+        "cost, '5 dollars'.",
+        show_default=False,
+    ),
+]
+CostGiven = Annotated[
+    str | None,
+    typer.Option(
+        "--cost",
+        help="What a measurement costs, where the budget is in a unit: a metric, a column of the options, or a value beside the "
+        "metrics; or by option, a=1,b=2.  [default: what is called as the unit; of a time, how long it takes]",
+        show_default=False,
+    ),
 ]
 PolicyGiven = Annotated[
     str,
@@ -132,6 +153,36 @@ ScaleGiven = Annotated[
         "--scale", help="Compare metrics in units of their noise, raw, or in the units that you give: time=0.1,size=20."
     ),
 ]
+
+
+ConfidenceGiven = Annotated[
+    float | None,
+    typer.Option(
+        "--confidence",
+        help="Stop as soon as the answer is right with this probability, such as 0.95, within the margins of the metrics.",
+        show_default=False,
+    ),
+]
+ResolutionGiven = Annotated[
+    str | None,
+    typer.Option(
+        "--resolution",
+        help="Stop as soon as the answer is right up to such differences: in units of the noise, 0.2, or time=0.01,size=5.",
+        show_default=False,
+    ),
+]
+
+
+def aim_from(confidence: float | None, resolution: str | None) -> dict[str, Any]:
+    """When to stop, from the texts of the command line, without what is not said."""
+    told: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
+    if resolution is None:
+        return told
+    where = f"--resolution {resolution}"
+    finest = number_pairs(split_at_commas([resolution]), where) if "=" in resolution else value_of(resolution)
+    if isinstance(finest, str):
+        raise InvalidInput(f"{where} is neither a number, in units of the noise, nor NAME=NUMBER for some metrics.")
+    return told | {"resolution": finest}
 
 
 def names_in(text: str) -> list[str]:
@@ -273,7 +324,14 @@ def open_study(name: str | None, storage: str | None) -> Study:
 
 
 def study_from(
-    options: str | None, metrics: str | None, budget: int | None, policy: str, exact: str, scale: str
+    options: str | None,
+    metrics: str | None,
+    budget: str | None,
+    policy: str,
+    exact: str,
+    scale: str,
+    *,
+    cost: str | None = None,
 ) -> dict[str, Any]:
     """What defines a study, from the texts of the command line."""
     if options is None or metrics is None or budget is None:
@@ -282,6 +340,7 @@ def study_from(
         "options": options_from(options),
         "metrics": metrics,
         "budget": budget,
+        "cost": number_pairs(split_at_commas([cost]), f"--cost {cost}") if cost is not None and "=" in cost else cost,
         "policy": policy,
         "scale": number_pairs(split_at_commas([scale]), f"--scale {scale}") if "=" in scale else scale,
         "exact": names_in(exact),

@@ -16,11 +16,12 @@ from rich.table import Table
 
 from paretopick._files import write_whole
 from paretopick._tables import csv_text
-from paretopick._words import visible
+from paretopick._words import counted, visible
 from paretopick.errors import InvalidInput
 from paretopick.metrics import INTERVAL
 from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
+from paretopick.studies.budgets import Spent
 
 PROSE = ("summary", "options", "beaten by", "why")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
@@ -175,9 +176,23 @@ def print_standing(study: Study, what: str, as_json: bool, more: Mapping[str, An
         print_json({**(more or {}), **state})
         return
     in_round = "" if state["roundless"] else f", round {state['round']}"
-    say(f"{what}; {state['used']} of {state['budget']} measurements count{in_round}.")
+    say(f"{what}; {used_text(state)} {'count' if state['spent'] is None else 'spent'}{in_round}.")
     if state["done"]:
         say(f"The study is done. {study.result()!r}")
+
+
+def spent_of(state: Mapping[str, Any]) -> Spent | None:
+    """How much of a budget in a unit is spent, from the status of a study."""
+    spent = state["spent"]
+    return None if spent is None else Spent(spent["unit"], spent["spent"], spent["budget"])
+
+
+def used_text(state: Mapping[str, Any]) -> str:
+    """How many measurements a study has, of how many, or how much they have cost, from its status."""
+    spent = spent_of(state)
+    if spent is None:
+        return f"{state['used']} of {state['budget']} measurements"
+    return f"{counted(state['used'], 'measurement')}, {spent}"
 
 
 def write_or_print(content: bytes, path: Path | None, what: str, *, force: bool) -> None:

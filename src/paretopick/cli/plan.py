@@ -33,8 +33,8 @@ from paretopick.cli.output import check_target, print_csv, print_json, print_tab
 from paretopick.cli.progress import work_bar
 from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, UnknownName
 from paretopick.instances import INSTANCES
-from paretopick.metrics import check_metrics, goals_of
-from paretopick.planning import PLANNED, Pilot, Plan, look_ahead, plan
+from paretopick.metrics import Metric, check_metrics
+from paretopick.planning import Pilot, Plan, look_ahead, plan
 from paretopick.planning.plans import interval, limits_of, share, wrong
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation
@@ -94,10 +94,21 @@ def command(
         int | None,
         typer.Option(help="The largest budget to consider.  [default: 500 times the number of options]", show_default=False),
     ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="?",
+            help="With '?', say which differences the budgets resolve: the smallest margins, the same multiple of the noise in "
+            "every metric, within which the target is met.",
+            show_default=False,
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
-            "--metrics", help="The columns of the file that count, and their goals: time:min,quality:max.", show_default=False
+            "--metrics",
+            help="The columns of the file that count, with their goals, margins and limits: time:min~2%<=50,quality:max.",
+            show_default=False,
         ),
     ] = None,
     exact: Annotated[
@@ -135,14 +146,18 @@ def command(
         if not anew:
             _check_only_more(known.name, budget, policies, max_budget, plot)
             numbers = whole_numbers(more, "--more") or None
-            _print_ahead(look_ahead(known, more=numbers, target=_share(target), runs=runs, rng=seed), as_json, as_csv)
+            ahead = look_ahead(known, more=numbers, target=_share(target), runs=runs, margin=margin, rng=seed)
+            _print_ahead(ahead, as_json, as_csv)
             return
         known = Pilot.of_study(known)
     if more:
         raise InvalidInput("--more is for a study that goes on; for a new one say --budget.")
+    if margin is not None and not budget:
+        raise InvalidInput(f"--margin {margin} asks which margins a budget resolves; say which budget, such as --budget 300.")
     made, interrupted = _planned(
         known,
-        policies=policies or PLANNED,
+        policies=policies or None,
+        margin=margin,
         budgets=whole_numbers(budget, "--budget") or None,
         target=_share(target),
         runs=runs,
@@ -212,14 +227,14 @@ class _Source:
             )
         if self.metrics is not None and self.minimise:
             raise InvalidInput("--metrics and --minimise both say what is to be small; choose one.")
-        goals = {} if self.metrics is None else goals_of(check_metrics(self.metrics))
-        small = [name for name, goal in goals.items() if goal == "min"] if goals else split_at_commas(self.minimise)
+        chosen = {} if self.metrics is None else {metric.name: metric for metric in check_metrics(self.metrics)}
+        small = [name for name, metric in chosen.items() if metric.sign < 0] if chosen else split_at_commas(self.minimise)
         bandit = self._bandit(small)
         columns = [name[1:] if name.startswith("-") and name[1:] in small else name for name in bandit.objective_names]
-        if goals and set(goals) != set(columns):
+        if chosen and set(chosen) != set(columns):
             raise InvalidInput(f"--metrics {self.metrics} must name the columns of {self.name}: {quoted(columns)}.")
-        named = {name: "min" if name in small else "max" for name in columns}
-        return Pilot.guess(replace(bandit, name=self.name), goals=named)
+        metrics = [chosen.get(name, Metric(name, "min" if name in small else "max")) for name in columns]
+        return Pilot.guess(replace(bandit, name=self.name), goals=metrics)
 
     def _bandit(self, minimise: list[str]) -> Any:
         return bandit_from(self.name, self.data, self.std, self.bernoulli, minimise)
@@ -285,7 +300,7 @@ def _print_ahead(ahead: Continuation, as_json: bool, as_csv: bool) -> None:
     if as_csv:
         print_csv(ahead.rows())
         return
-    print("How likely the answer will be right after more measurements:\n")
+    print(f"How likely the answer will be right{ahead.within} after more measurements:\n")
     rows = [["0", f"{ahead.used:,}", probability(ahead.present), ""]]
     rows += [
         [f"{step.more:,}", f"{ahead.used + step.more:,}", probability(step.right), quoted(step.mostly) or "many"]

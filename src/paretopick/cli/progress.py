@@ -113,9 +113,9 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
                 print(sentence, file=sys.stderr, flush=True)
             elif time.monotonic() - looked > 0.5:
                 now, looked = study.progress(guess=True), time.monotonic()
-                part = 10 * now.used // max(now.planned, 1) if now.roundless else now.round
+                part = int(10 * _share(now)) if now.roundless else now.round
                 if part != latest:
-                    print(f"{now.used} of {now.planned}: {standing(now)}", file=sys.stderr, flush=True)
+                    print(f"{_used(now)}: {standing(now)}", file=sys.stderr, flush=True)
                     latest = part
 
         yield tell
@@ -131,7 +131,8 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
         elif time.monotonic() - shown > 0.1:
             now = study.progress(guess=True)
             shown = time.monotonic()
-            display.update(task, completed=now.used, total=now.planned, description=standing(now))
+            said = standing(now) if now.spent is None else f"{now.spent}, {standing(now)}"
+            display.update(task, completed=now.used, total=now.planned, description=said)
 
     display.start()
     try:
@@ -140,6 +141,15 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
     finally:
         with suppress(OSError):  # the terminal may be gone
             display.stop()
+
+
+def _share(now: StudyProgress) -> float:
+    """How much of its budget a study has used."""
+    return now.used / max(now.planned, 1) if now.spent is None else now.spent.spent / now.spent.budget
+
+
+def _used(now: StudyProgress) -> str:
+    return f"{now.used} of {now.planned}" if now.spent is None else f"{counted(now.used, 'measurement')}, {now.spent}"
 
 
 def standing(now: StudyProgress) -> str:

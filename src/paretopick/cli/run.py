@@ -3,48 +3,49 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import signal
-import socket
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick._words import counted
 from paretopick.cli.arguments import (
     BudgetGiven,
+    ConfidenceGiven,
+    CostGiven,
     ExactGiven,
     Json,
     MetricsGiven,
     OptionsGiven,
     PolicyGiven,
+    ResolutionGiven,
     ScaleGiven,
     Storage,
+    aim_from,
     check_file_alone,
     study_from,
     typed,
 )
-from paretopick.cli.output import note, print_result, print_result_as_json, say
+from paretopick.cli.begun import name_of, say_what_is_there, under_a_name_of_its_own
+from paretopick.cli.disturbances import watching_times
+from paretopick.cli.output import note, print_result, print_result_as_json, say, used_text
 from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.storage import open_storage
 from paretopick.studies import Study, run_study
+from paretopick.studies.budgets import seconds_of
+from paretopick.studies.company import OtherPrograms, times_among
 from paretopick.studies.definition import Definition, define
-from paretopick.studies.files import StudyFile, read_study_file
+from paretopick.studies.files import StudyFile, command_words, read_study_file
 from paretopick.studies.interrupts import Stopped
 from paretopick.studies.running import RETRIES, create_or_open
 
 NAME = "run"
-RUNNERS = re.compile(r"python[\d.]*|bash|sh|zsh|node|ruby|perl|Rscript|julia|env|time|timeout|nice|uv")
-"""Programs that run what somebody has written."""
 STOPPED_BY = (signal.SIGTERM, signal.SIGHUP)
 """Requests to end, by a person or a system, and the end of the terminal."""
 PASSWORDS_OF_POSTGRESQL = ("PGPASSWORD", "PGPASSFILE")
@@ -70,9 +71,12 @@ def command(
     policy: PolicyGiven = DEFAULT_POLICY,
     exact: ExactGiven = "",
     scale: ScaleGiven = "noise",
+    cost: CostGiven = None,
+    confidence: ConfidenceGiven = None,
+    resolution: ResolutionGiven = None,
     shell: Annotated[
         bool,
-        typer.Option("--shell", help="Have a shell read the command; {option} is one word for it, $PARETOPICK_OPTION several."),
+        typer.Option("--shell", help="Have a shell read the command; {option} is one word for it, {option...} several."),
     ] = False,
     workers: Annotated[
         int | None, typer.Option(help="How many measurements to make at the same time.  [default: 1]", show_default=False)
@@ -80,10 +84,35 @@ def command(
     timeout: Annotated[
         float | None, typer.Option(help="Seconds after which a measurement is stopped.  [default: never]", show_default=False)
     ] = None,
+    warmup: Annotated[
+        int | None,
+        typer.Option(
+            help="How often to run the command for each option before it is measured, without counting.  [default: 0]",
+            show_default=False,
+        ),
+    ] = None,
+    prepare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Another command to run before each measurement, which is not measured; with --shell a shell reads it, too.",
+            show_default=False,
+        ),
+    ] = None,
     retries: Annotated[
         int | None,
         typer.Option(
             help=f"How often an option may fail again in a row before the run stops.  [default: {RETRIES}]", show_default=False
+        ),
+    ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="How long this run may take, such as 90s, 20m or 2h; what is being measured then is finished, and the same "
+            "command goes on later.",
+            show_default=False,
         ),
     ] = None,
     worker: Annotated[
@@ -95,38 +124,53 @@ def command(
 ) -> None:
     """Measure with a command until the study is done.
 
-    The study is created if it is not there, and continued if it is. The command prints one JSON object or lines name=value.
-    {option} and any column of the table of options are replaced, without a shell in between. Run it several times to have
-    more workers, with PostgreSQL on several machines.
+    The study is created if it is not there, and continued if it is. The command prints one JSON object or lines name=value;
+    the metrics wall_seconds, cpu_seconds, max_memory_mb, output_bytes and exit_code are measured without. {option} and any column
+    of the table of options are replaced, without a shell in between; {option...} by several words. Run it several times to
+    have more workers, with PostgreSQL on several machines.
     """
+    others = OtherPrograms()
+    aim = aim_from(confidence, resolution)
     if options is not None or metrics is not None:
-        definition = define(**study_from(options, metrics, budget, policy, exact, scale))
-        told = _inline(what or [], definition, name, shell, timeout)
+        definition = define(**study_from(options, metrics, budget, policy, exact, scale, cost=cost), **aim)
+        told = _inline(what or [], definition, name, shell)
     else:
-        changed = {"--policy": policy != DEFAULT_POLICY, "--exact": bool(exact), "--scale": scale != "noise", "--shell": shell}
+        changed = {
+            "--policy": policy != DEFAULT_POLICY,
+            "--exact": bool(exact),
+            "--cost": cost is not None,
+            "--scale": scale != "noise",
+            "--shell": shell,
+        } | {f"--{name}": True for name in aim}
         told = _from_file(what or [], {"--budget": budget is not None, "--name": name is not None, **changed})
-    measure = told.measure(timeout)
+    told = _as_said_now(told, timeout, warmup, prepare)
+    measure = told.measure()
     size = check_integer(_first(workers, told.workers, 1), "--workers", minimum=1)
+    seconds = None if limit is None else seconds_of(limit, "--for")
     attempts = check_integer(_first(retries, told.retries, RETRIES), "--retries", minimum=0)
     if not measure.depends_on_the_option:
         note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
     database = open_storage(storage)
+    if name is None and options is not None:
+        told = under_a_name_of_its_own(told, database)
     study = create_or_open(told.name, told.definition, database)
     was_done = study.done
-    _say_what_is_there(study, told.definition, storage)
+    say_what_is_there(study, told.definition, storage, file=" ".join(what or []) if options is None and metrics is None else None)
+    times = [] if was_done else times_among(told.definition.metrics)
     if database.shown.startswith("postgresql"):
         measure.hide(*PASSWORDS_OF_POSTGRESQL)
     try:
-        with study_bar(study) as watch:
+        with watching_times(study, times, size, others) as with_others, study_bar(study) as watch:
             result = run_study(
                 study,
                 measure,
                 workers=size,
                 retries=attempts,
                 worker=worker,
-                watch=watch,
+                watch=with_others(watch),
                 abandon=measure.stop,
                 signals=STOPPED_BY,
+                seconds=seconds,
             )
     except KeyboardInterrupt as interrupt:
         _say_how_to_go_on(study, interrupt)
@@ -142,27 +186,8 @@ def command(
         print_result(result)
         if was_done:
             say(f"Nothing was measured now: this is the study {study.name!r} as it was finished before.")
-
-
-def _say_what_is_there(study: Study, definition: Definition, storage: str | None) -> None:
-    """Says what one should know of a study that was begun before: that it is finished, or was measured in another way."""
-    used, before = study.used, study.definition.command
-    if study.done:
-        if study.definition.choice.roundless:
-            more = typed(["paretopick", "extend", study.name, "--budget", str(max(study.budget, used) + study.budget)], storage)
-            go_on = f"To go on: {more}, and then the same again."
-        else:
-            go_on = "Its rounds were planned for its budget; a new study with a larger one can import an export of it."
-        anew = f"To measure anew: another --name, or {typed(['paretopick', 'delete', study.name, '--yes'], storage)}."
-        note(f"the study {study.name!r} was finished before, and nothing is measured now: this is its result. {go_on} {anew}")
-    if before and used and before != definition.command:
-        mixed = f"its {counted(used, 'measurement')} and those of this one are taken for the same; if they are not, stop, and"
-        more = "" if study.done else f": {mixed} choose another --name"
-        note(f"the study {study.name!r} was begun with another command, {shlex.join(before)}{more}.")
-    here = f"{socket.gethostname()}:"
-    others = {row["worker"] for row in study.status()["out"] if row["worker"].startswith(here)}
-    if others and not study.done:
-        note("another run on this machine works on the study, or did a moment ago; times that both measure suffer from it.")
+    if limit is not None and not result.done:
+        note(f"the time of this run, {limit}, is over, and the study is not done ({result.used_text}). Go on with: {_again()}")
 
 
 def _from_file(what: list[str], given: Mapping[str, bool]) -> StudyFile:
@@ -178,11 +203,23 @@ def _from_file(what: list[str], given: Mapping[str, bool]) -> StudyFile:
     return told
 
 
-def _inline(words: list[str], definition: Definition, name: str | None, shell: bool, timeout: float | None) -> StudyFile:
+def _inline(words: list[str], definition: Definition, name: str | None, shell: bool) -> StudyFile:
     if not words:
         raise InvalidInput("there is no command that measures; write it after --, for instance: -- ./bench.sh {option}")
-    definition = replace(definition, command=tuple(words), shell=shell, timeout=timeout, folder=os.getcwd())
-    return StudyFile(name or _name_of(" ".join(words).split()), definition)
+    definition = replace(definition, command=tuple(words), shell=shell, folder=os.getcwd())
+    return StudyFile(name or name_of(" ".join(words).split()), definition)
+
+
+def _as_said_now(told: StudyFile, timeout: float | None, warmup: int | None, prepare: str | None) -> StudyFile:
+    """What a file says, with what the command line says instead."""
+    before = told.definition
+    said = replace(
+        before,
+        timeout=before.timeout if timeout is None else timeout,
+        warmup=before.warmup if warmup is None else check_integer(warmup, "--warmup", minimum=0),
+        prepare=before.prepare if prepare is None else command_words(prepare, before.shell, "--prepare"),
+    )
+    return replace(told, definition=said)
 
 
 def _first(*given: int | None) -> int | None:
@@ -190,18 +227,10 @@ def _first(*given: int | None) -> int | None:
     return next((value for value in given if value is not None), None)
 
 
-def _name_of(words: list[str]) -> str:
-    """What is measured, by the command: the script rather than what runs it."""
-    plain = [word for word in words if "{" not in word]
-    scripts = [word for word in plain if Path(word).suffix]
-    chosen = scripts if RUNNERS.fullmatch(Path(words[0]).name) and scripts else plain
-    return Path(chosen[0]).stem if chosen else "study"
-
-
 def _say_how_to_go_on(study: Study, interrupt: KeyboardInterrupt) -> None:
     how = f"Ended by {signal.Signals(interrupt.number).name}" if isinstance(interrupt, Stopped) else "Interrupted"
     with suppress(StorageFailed):
-        how += f" with {study.used} of {study.budget} measurements"
+        how += f" with {used_text(study.status())}"
     try:
         print(f"{how}. Go on with: {_again()}", file=sys.stderr, flush=True)
     except OSError:  # the terminal is gone, and what could not be written must not be tried again at the very end

@@ -193,7 +193,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
 def _usual_rows(study: Study, worker: str) -> int:
     """How many rows a sheet has: those of the round; without rounds one for each option, and all that its worker has."""
     if not study.definition.choice.roundless:
-        return study.budget
+        return study.progress().budget
     state = study.status()
     mine = [row for row in state["out"] if row["worker"] == worker]
     return max(FEWEST_ROWS, len(state["active"]), len(mine))

@@ -10,7 +10,8 @@ from typing import Annotated, Any, cast
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick._texts import split_at_commas, value_of
+from paretopick._texts import number_of, split_at_commas, value_of
+from paretopick._words import short
 from paretopick.bandits import Bandit
 from paretopick.cli.arguments import (
     Coins,
@@ -30,6 +31,7 @@ from paretopick.cli.progress import progress_bars
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import check_policy
 from paretopick.simulation import ErrorCurve, check_goal, make_task, simulate
+from paretopick.theory.requirements import check_requirements, feasible, optimal_and_feasible
 
 NAME = "simulate"
 EXAMPLE = "paretopick simulate cov-boost equal-gaps --policy ege-sr --policy apt --budget 1000,4000 --runs 4000"
@@ -74,6 +76,22 @@ def command(
             show_default=False,
         ),
     ] = None,
+    margins: Annotated[
+        str | None,
+        typer.Option(
+            help="The smallest difference that matters: one number, or one for each objective, separated by commas, and none "
+            "where arms are not compared; also counts the answers that are wrong by more than that.",
+            show_default=False,
+        ),
+    ] = None,
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            help="The least that arms must have, or the most in --minimise columns: one for each objective, separated by commas, "
+            "and none where there is no limit.",
+            show_default=False,
+        ),
+    ] = None,
     engine: Annotated[str, typer.Option(help="The engine to use: auto, compiled, or reference (slow, pull by pull).")] = "auto",
     hypervolume: Annotated[
         bool, typer.Option(help="Whether to compute the hypervolume fraction, for --json and --csv; slow in many objectives.")
@@ -105,8 +123,12 @@ def command(
     if widths is not None and len(widths) == 1:
         widths = widths[0]
     work = [(bandit, text, check_policy(text)) for bandit in bandits for text in policies]
+    deltas = None if margins is None else _numbers_or_none(margins, "--margins")
+    bounds = None if limits is None else _numbers_or_none(limits, "--limits")
+    small = {f"-{column}" for column in split_at_commas(minimise)}
+    matters = deltas[0] if deltas is not None and len(deltas) == 1 and deltas[0] is not None else deltas
     for bandit, _, spec in work:  # all of them, before the first one runs
-        make_task(bandit, spec, budgets=budgets, scale=widths)
+        make_task(bandit, spec, budgets=budgets, scale=widths, margins=matters, limits=_signed(bounds, bandit, small))
 
     curves: list[tuple[Bandit, str, ErrorCurve]] = []
     interrupted = False
@@ -125,6 +147,8 @@ def command(
                     workers=workers,
                     scale=widths,
                     hypervolume=hypervolume,
+                    margins=matters,
+                    limits=_signed(bounds, bandit, small),
                     engine=cast(Any, engine),  # simulate() checks it
                     progress=advance,
                 )
@@ -160,29 +184,72 @@ def _one_whole_number(text: str, name: str) -> int:
     return check_integer(whole_numbers([text], name)[0], name, minimum=1)
 
 
+def _numbers_or_none(text: str, name: str) -> list[float | None]:
+    """Numbers that are separated by commas; none stands for none."""
+    found: list[float | None] = []
+    for part in text.split(","):
+        try:
+            found.append(None if part.strip().lower() == "none" else number_of(part))
+        except ValueError:
+            raise InvalidInput(
+                f"{name} has {short(part)}, which is neither a number nor none; write for instance {name} 0.1,none."
+            ) from None
+    return found
+
+
+def _signed(limits: list[float | None] | None, bandit: Bandit, small: set[str]) -> list[float | None] | None:
+    """Limits as the simulation wants them, larger is better: of columns that are to be small they were the most."""
+    if limits is None or len(limits) != bandit.n_objectives:  # which is refused later
+        return limits
+    signs = [-1.0 if name in small else 1.0 for name in bandit.objective_names]
+    return [None if limit is None else sign * limit for limit, sign in zip(limits, signs, strict=True)]
+
+
 def _print(curves: list[tuple[Bandit, str, ErrorCurve]]) -> None:
     bandits = list(dict.fromkeys(bandit for bandit, _, _ in curves))
     relaxed = any("max_arms" in curve.options for _, _, curve in curves)
+    within = any(curve.margins is not None for _, _, curve in curves)
+    limited = any(limit is not None for _, _, curve in curves for limit in curve.limits or ())
     rows = []
     for bandit, label, curve in curves:
-        intervals = curve.interval()
+        intervals, narrower = curve.interval(), curve.interval(of="errors_within")
         for i, budget in enumerate(curve.budgets):
             low, high = intervals[i]
-            rate = _digits(curve.rate[i], low, high) if curve.errors[i] else f"< {high:.2g}"
             interval = f"{_digits(low, low, high)} to {_digits(high, low, high)}"
+            rate = _rate(curve.rate[i], low, high)
             row = [label, budget, rate, interval, f"{curve.errors[i]} of {curve.runs}", f"{curve.pulls[i]:.8g}"]
+            if within:
+                row[4:4] = [_rate(curve.rate_within[i], *narrower[i])]
             missed = f"{curve.relaxed_losses[i]} of {curve.runs}" if "max_arms" in curve.options else ""
             rows.append([bandit.name] * (len(bandits) > 1) + row + [missed] * relaxed)
     for bandit in bandits:
-        size = f"{bandit.n_arms} arms, {int(bandit.optimal.sum())} of them optimal"
+        size = next(_size(bandit, curve) for other, _, curve in curves if other is bandit)
         objectives = ", ".join(bandit.objective_names)
         say(f"{bandit.name}: {size}; {type(bandit.noise).__name__} noise; larger is better in {objectives}")
-    print("How often the answer is not the Pareto set:\n")
-    header = ["policy", "budget", "error rate", "95% interval", "errors", "pulls used"]
+    print(f"How often the answer is not the Pareto set{' of the arms that keep the limits' * limited}:\n")
+    header = ["policy", "budget", "error rate", "95% interval", *["within margins"] * within, "errors", "pulls used"]
     print_table(["instance"] * (len(bandits) > 1) + header + ["max_arms missed"] * relaxed, rows)
+    if within:
+        print()
+        say("within margins: how often the answer is not right even if differences up to the margins do not matter.")
     if relaxed:
         print()
         say("max_arms missed: the answer is neither max_arms optimal arms nor all of them, which is what ege-sr-k is for.")
+
+
+def _size(bandit: Bandit, curve: ErrorCurve) -> str:
+    """How many arms there are, and how many of them are to be found."""
+    if curve.margins is None or curve.limits is None:
+        return f"{bandit.n_arms} arms, {int(bandit.optimal.sum())} of them optimal"
+    required = check_requirements(curve.margins, curve.limits, bandit.n_objectives)
+    able, optimal = feasible(bandit.means, required).sum(), optimal_and_feasible(bandit.means, required).sum()
+    kept = f"{able} of them within the limits, " if required.limited else ""
+    return f"{bandit.n_arms} arms, {kept}{optimal} of {'those' if kept else 'them'} optimal"
+
+
+def _rate(rate: float, low: float, high: float) -> str:
+    """A rate, or without any error its upper limit."""
+    return _digits(rate, low, high) if rate else f"< {high:.2g}"
 
 
 def _digits(number: float, low: float, high: float) -> str:

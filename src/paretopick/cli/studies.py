@@ -15,6 +15,8 @@ from paretopick._words import counted, listed, quoted
 from paretopick.cli.amendments import name_far_off
 from paretopick.cli.arguments import (
     BudgetGiven,
+    ConfidenceGiven,
+    CostGiven,
     Csv,
     ExactGiven,
     Json,
@@ -26,9 +28,11 @@ from paretopick.cli.arguments import (
     PolicyGiven,
     Reason,
     Request,
+    ResolutionGiven,
     ScaleGiven,
     Storage,
     Worker,
+    aim_from,
     check_file_alone,
     check_one_form,
     measured_pairs,
@@ -44,6 +48,8 @@ from paretopick.cli.output import (
     print_standing,
     print_table,
     say,
+    spent_of,
+    used_text,
 )
 from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.policies import DEFAULT_POLICY
@@ -67,6 +73,9 @@ def create(
     policy: PolicyGiven = DEFAULT_POLICY,
     exact: ExactGiven = "",
     scale: ScaleGiven = "noise",
+    cost: CostGiven = None,
+    confidence: ConfidenceGiven = None,
+    resolution: ResolutionGiven = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -74,20 +83,22 @@ def create(
 
     Then measure what "ask" or "sheet" hand out, and give it back with "tell" or "import".
     """
+    aim = aim_from(confidence, resolution)
     if name.endswith(".toml"):
-        beside = {"--options": options, "--metrics": metrics, "--budget": budget, "--exact": exact}
-        changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"}
+        beside = {"--options": options, "--metrics": metrics, "--budget": budget, "--exact": exact, "--cost": cost}
+        changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"} | {f"--{key}": True for key in aim}
         check_file_alone(name, {flag: bool(given) for flag, given in beside.items()} | changed)
         file = read_study_file(name)
         study = new_study(file.name, file.definition, storage)
     else:
-        study = Study.create(name, **study_from(options, metrics, budget, policy, exact, scale), storage=storage)
+        told = study_from(options, metrics, budget, policy, exact, scale, cost=cost) | aim
+        study = Study.create(name, **told, storage=storage)
     state, name = study.status(), study.name
     if as_json:
         print_json(state)
         return
-    planned = counted(state["planned"], "measurement")
-    print(f"Created {name!r} in {state['storage']}: {counted(len(study.options), 'option')}, {planned} planned.")
+    planned = f"{counted(state['planned'], 'measurement')} planned" if study.spent is None else f"a budget of {study.budget}"
+    print(f"Created {name!r} in {state['storage']}: {counted(len(study.options), 'option')}, {planned}.")
     sheet = "a sheet to fill in" if state["roundless"] else "a whole round"
     print(f"What to measure: paretopick ask {shlex.quote(name)}, or {sheet}: paretopick sheet {shlex.quote(name)}")
 
@@ -150,14 +161,23 @@ def tell(
 
 
 def fail(
-    name: Name, number: Number, why: Reason, request: Request = None, storage: Storage = None, as_json: Json = False
+    name: Name,
+    number: Number,
+    why: Reason,
+    cost: Annotated[
+        float | None,
+        typer.Option(help="What it has cost all the same, in the unit of the budget.", show_default=False),
+    ] = None,
+    request: Request = None,
+    storage: Storage = None,
+    as_json: Json = False,
 ) -> None:
     """Report that a measurement could not be made.
 
     Its option is due again, under a new number.
     """
     study = Study.open(name, storage=storage)
-    study.fail(number, why, request=request)
+    study.fail(number, why, cost=cost, request=request)
     print_standing(study, f"Measurement {number} is reported as failed", as_json)
 
 
@@ -262,7 +282,7 @@ def delete(
 
 
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
-    "create": (create, "paretopick create boosters --options a,b,c --metrics response:max,price:min --budget 60"),
+    "create": (create, "paretopick create boosters --options a,b,c --metrics 'response:max~0.05,price:min<=9' --budget 60"),
     "ask": (ask, "paretopick ask boosters -n 3"),
     "tell": (tell, "paretopick tell boosters 1 response=0.8 price=3"),
     "fail": (fail, 'paretopick fail boosters 1 "the tube broke"'),
@@ -283,7 +303,7 @@ def _print_status(state: dict[str, Any]) -> None:
     else:
         _print_rounds(state)
     found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
-    say(f"{'Pareto-optimal' if state['done'] else 'Best guess so far'}: {found}")
+    say(f"{state['sought'].capitalize() if state['done'] else 'Best guess so far'}: {found}")
     for sentence in state["notes"]:
         say(f"Note: {sentence}")
     if state["roundless"] and not state["done"]:
@@ -299,7 +319,7 @@ def _print_status(state: dict[str, Any]) -> None:
 def _print_roundless(state: dict[str, Any]) -> None:
     done = "done, " if state["done"] else ""
     more = f", {state['failed']} failed, {len(state['out'])} being made"
-    used = f"{done}{state['used']} of {state['budget']} measurements used"
+    used = f"{done}{used_text(state)} {'used' if state['spent'] is None else 'spent'}"
     print(f"{state['study']} in {state['storage']}, {state['policy']}: {used}{more}.")
 
 
@@ -335,7 +355,8 @@ def _status_of(name: str, storage: str | None) -> dict[str, Any]:
 def _status_row(state: dict[str, Any]) -> list[Any]:
     if "problem" in state:
         return [state["study"], "", "", "", "", "damaged"]
-    return [state["study"], state["used"], state["budget"], state["options"], _still_measured(state), state["done"]]
+    budget = state["budget"] if state["spent"] is None else str(spent_of(state))
+    return [state["study"], state["used"], budget, state["options"], _still_measured(state), state["done"]]
 
 
 def _still_measured(state: dict[str, Any]) -> int:

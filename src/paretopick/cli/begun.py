@@ -1,0 +1,88 @@
+"""What one should know of studies that are there before a run: one that is finished, was begun otherwise, or has the name."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from paretopick._words import counted
+from paretopick.cli.arguments import typed
+from paretopick.cli.output import note
+from paretopick.storage import Storage as Studies
+from paretopick.studies import Study
+from paretopick.studies.budgets import Amount
+from paretopick.studies.definition import Definition
+from paretopick.studies.files import StudyFile
+from paretopick.studies.running import differences_from
+
+RUNNERS = re.compile(r"python[\d.]*|bash|sh|zsh|node|ruby|perl|Rscript|julia|env|time|timeout|nice|uv")
+"""Programs that run what somebody has written."""
+SCRIPT = re.compile(r"[^\s$;|&<>()'\"=]*\.[A-Za-z]\w*")
+"""The name of what somebody has written."""
+
+
+def say_what_is_there(study: Study, definition: Definition, storage: str | None, *, file: str | None) -> None:
+    """Says what one should know of a study that was begun before: that it is finished, or was measured in another way.
+
+    Args:
+        study: that is run.
+        definition: as it was given now.
+        storage: likewise.
+        file: in which it stands, if it was given in one.
+    """
+    another = "another --name" if file is None else f"another name in {file}"
+    used, before = study.used, study.definition.command
+    if study.done:
+        if study.definition.choice.roundless:
+            more = typed(["paretopick", "extend", study.name, *_more(study, used)], storage)
+            go_on = f"To go on: {more}, and then the same again."
+        else:
+            go_on = "Its rounds were planned for its budget; a new study with a larger one can import an export of it."
+        anew = f"To measure anew: {another}, or {typed(['paretopick', 'delete', study.name, '--yes'], storage)}."
+        note(f"the study {study.name!r} was finished before, and nothing is measured now: this is its result. {go_on} {anew}")
+    if before and used and before != definition.command:
+        mixed = f"its {counted(used, 'measurement')} and those of this one are taken for the same; if they are not, stop, and"
+        more = "" if study.done else f": {mixed} choose {another}"
+        note(f"the study {study.name!r} was begun with another command, {shlex.join(before)}{more}.")
+
+
+def _more(study: Study, used: int) -> list[str]:
+    """With what a study that is done goes on: to be surer if it is as sure as it was to be, else more budget."""
+    status, budget = study.status(), study.budget
+    if status["stopped"] and "confidence" in status["aim"]:
+        return ["--confidence", f"{1 - (1 - status['aim']['confidence']) / 5:.6g}"]
+    if isinstance(budget, Amount):
+        return ["--budget", Amount(budget.unit, 2 * budget.amount).typed]
+    return ["--budget", str(max(budget, used) + budget)]
+
+
+def under_a_name_of_its_own(told: StudyFile, database: Studies) -> StudyFile:
+    """The same, under another name if what is called as its command is, is another study."""
+    there, name, reasons = database.names(), told.name, []
+    while name in there and (why := _why_not(Study.open(name, storage=database), told.definition)):
+        reasons.append(why)
+        name = f"{told.name}-{len(reasons) + 1}"
+    if reasons:
+        note(
+            f"another study is called {told.name!r} ({reasons[0]}), so this one is {name!r}; --name {told.name} goes on with "
+            "that one, if it can, and any other --name begins anew."
+        )
+    return replace(told, name=name)
+
+
+def _why_not(study: Study, definition: Definition) -> str:
+    """Why a study is not the one that is meant, where nobody has named it; empty if it is."""
+    before = study.definition.command
+    if before and before != definition.command and study.used:
+        return f"it was begun with {shlex.join(before)}"
+    return "; ".join(differences_from(study, definition))
+
+
+def name_of(words: list[str]) -> str:
+    """What is measured, by the command: the script rather than what runs it."""
+    plain = [word for word in words if "{" not in word and not word.startswith("-")]
+    scripts = [word for word in plain if SCRIPT.fullmatch(word)]
+    chosen = scripts if RUNNERS.fullmatch(Path(words[0]).name) and scripts else plain
+    return Path(chosen[0]).stem if chosen else "study"
