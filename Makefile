@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test quick check format bench calibration fuzz soak kernels postgresql chromium clean
+.PHONY: help run paper publish tournament test quick check format bench calibration decisions fuzz soak kernels postgresql chromium compressors clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-run: $(VENV)/installed  ## the main job: which settings of Python's compressors are Pareto-optimal, in 600 measurements, and a report
+run: $(VENV)/installed  ## the main job: which settings of Python's compressors are worth knowing, for sure, in about a minute, and a report
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/paretopick run examples/compressors/study.toml
 	$(BIN)/paretopick report compressors --out compressors.html
 
@@ -37,7 +37,7 @@ tournament: $(VENV)/installed  ## every policy on the paper's instances and on r
 # Twice as many as there are cores, since many tests wait for processes and servers.
 TESTERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "auto")')
 
-test: check postgresql chromium kernels  ## everything that must pass: the checks, then the tests on all cores
+test: check postgresql chromium compressors kernels  ## everything that must pass: the checks, then the tests on all cores
 	$(BIN)/pytest -n $(TESTERS) --dist worksteal
 
 quick: $(VENV)/installed-dev kernels  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
@@ -61,6 +61,10 @@ chromium:  ## install the browser in which the tests open reports, if it is not 
 	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \
 		|| { echo "installing Chromium for the tests"; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium; }
 
+compressors:  ## install the programs that a tutorial times, if they are not there
+	@{ command -v bzip2 && command -v xz; } >/dev/null \
+		|| { echo "installing bzip2 and xz for the tests"; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq bzip2 xz-utils; }
+
 check: $(VENV)/installed-dev  ## format, lint, types, layers, doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -82,6 +86,9 @@ bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, pol
 
 calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
 	$(BIN)/python benchmarks/calibration.py
+
+decisions: $(VENV)/installed  ## what margins, limits and stopping when sure are worth, into docs/decisions.md: about half an hour
+	$(BIN)/python benchmarks/decisions.py
 
 # make soak SECONDS=60 REPORT= is a quick look; SEED=5 disturbs in the same way again.
 SECONDS ?= 900

@@ -1,6 +1,7 @@
 """The documents say what is true: names exist, examples run, lists are complete."""
 
 import csv
+import random
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from paretopick.paper import CATALOGUE
 from paretopick.paper.catalogue import MAIN
 from paretopick.paper.series import EGE_SH, EGE_SR, UNIFORM
 from paretopick.studies import files
-from paretopick.theory import complexity, dominance, gaps, losses
+from paretopick.theory import complexity, dominance, gaps, losses, margins
 
 ROOT = Path(__file__).parents[1]
 PAPER_MAP = (ROOT / "docs" / "paper-map.md").read_text()
@@ -44,7 +45,7 @@ def test_every_function_named_in_the_paper_map_exists():
 
 def test_everything_public_in_the_theory_and_every_registered_name_is_in_the_paper_map():
     named = _named_in_the_map()
-    for module in (dominance, gaps, complexity, losses):
+    for module in (dominance, gaps, complexity, losses, margins):
         for name in dir(module):
             thing = getattr(module, name)
             if getattr(thing, "__module__", "") == module.__name__ and name in pp.__all__:
@@ -87,11 +88,16 @@ def test_the_readme_fits_one_screen_and_names_both_commands():
 
 def test_the_python_example_of_the_readme_runs(capsys):
     names = {}
+    random.seed(0)
     for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(example, "README.md", "exec"), names)
-    assert {"small", "large"} <= set(names["result"].pareto) <= {"small", "large", "huge"}
-    assert re.search(r"^Pareto-optimal: small, large.* The set is right with probability", capsys.readouterr().out, re.MULTILINE)
-    assert {row["option"]: row["status"] for row in names["result"].table}["slow"] == "dominated"
+    result = names["result"]
+    assert "small" in result.pareto
+    assert {"large", "twin"} & set(result.pareto)
+    assert result.status["slow"] == "dominated"
+    assert result.status["huge"] == "infeasible"
+    assert result.used < result.budget
+    assert re.search(r"^Worth keeping: small, .* The set is right within the margins and limits with", capsys.readouterr().out)
 
 
 @pytest.mark.slow
@@ -151,6 +157,21 @@ def test_the_files_that_the_studies_name_exist():
         assert (ROOT / "docs" / name).exists(), name
     for key in files.KEYS:
         assert f"`{key}`" in text, key
+
+
+def test_the_tests_that_the_studies_name_exist():
+    defined = {
+        name for path in (ROOT / "tests").rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+    }
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "studies.md").read_text()))
+    assert len(named) > 30
+    assert named <= defined, named - defined
+
+
+def test_the_files_that_the_studies_name_in_their_tables_exist():
+    """Tables whose heading says so leave out the folder ``tests``."""
+    for name in re.findall(r"`((?:studies|theory)/test_\w+\.py)`", (ROOT / "docs" / "studies.md").read_text()):
+        assert (ROOT / "tests" / name).exists(), name
 
 
 def test_the_links_of_the_readme_lead_somewhere():

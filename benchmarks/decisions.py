@@ -1,0 +1,201 @@
+"""What margins, limits and stopping when sure are worth: simulated studies whose truth is known, and one that was recorded.
+
+Run with ``make decisions``, which writes ``docs/decisions.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for every core
+
+import codecs_study
+import numpy as np
+from decisions_page import Limited, Stopped, Tied, page
+from populations import FRONTS, POPULATIONS, Drawn, draw
+
+import paretopick as pp
+from paretopick.estimates import Estimates, estimate
+from paretopick.studies.aims import Aim
+from paretopick.studies.certainty import judge
+from paretopick.studies.stopping import MORE, is_reached
+from paretopick.theory.requirements import Requirements, is_right
+
+PAGE = Path(__file__).parents[1] / "docs" / "decisions.md"
+SEED = 50_000
+"""Other numbers than any with which the rule of stopping was chosen."""
+CONFIDENCES = (0.9, 0.95)
+MARGIN = 0.3
+"""Of most studies, in units of the noise of a measurement."""
+CHANCES = 0.1
+"""Of metrics that are 0 or 1."""
+EXACT = 0.02
+"""Of metrics without noise."""
+DRAWS = 2000
+MOST = 60
+"""Measurements of each option, at least ``LEAST`` in all, after which a study ends unsure."""
+LEAST = 1500
+TIED_LIMIT = 4000
+PROBLEMS, RUNS = 8, 400
+"""With limits."""
+
+
+class Look(NamedTuple):
+    """A study at one moment."""
+
+    used: int
+    estimates: Estimates
+
+
+def looks(drawn: Drawn, required: Requirements, budget: int, rng: np.random.Generator) -> Iterable[Look]:
+    """Yields a study that ``doubt`` measures, whenever a study would be looked at."""
+    bandit = drawn.bandit
+    K, D = bandit.means.shape
+    exact = np.isin(np.arange(D), drawn.exact)
+    policy = pp.policy("doubt", n_arms=K, n_objectives=D, budget=budget)
+    policy.rescale(np.where(exact, 0.0, 1.0))
+    policy.require(required)
+    binary = isinstance(bandit.noise, pp.Bernoulli) & ~exact
+    counts, sums, products = np.zeros(K, dtype=np.int64), np.zeros((K, D)), np.zeros((K, D, D))
+    last = 0
+    while len(arms := policy.ask()):
+        rows = drawn.sample(arms, rng)
+        policy.tell(arms, rows)
+        for arm, row in zip(arms.tolist(), rows, strict=True):
+            counts[arm] += 1
+            sums[arm] += row
+            products[arm] += np.outer(row, row)
+        used = int(counts.sum())
+        if used >= last + max(MORE * last, 1.0):
+            last, means = used, sums / counts[:, None]
+            spread = products - counts[:, None, None] * means[:, :, None] * means[:, None, :]
+            yield Look(used, estimate(counts, means, spread, binary=binary, exact=exact, signs=np.ones(D)))
+
+
+def margins_of(drawn: Drawn, times: float) -> Requirements:
+    """Margins in units of the noise; without limits."""
+    bandit = drawn.bandit
+    D = bandit.n_objectives
+    noisy = (
+        np.full(D, CHANCES * times / MARGIN)
+        if isinstance(bandit.noise, pp.Bernoulli)
+        else times * np.broadcast_to(drawn.noise, D)
+    )
+    margins = np.where(np.isin(np.arange(D), drawn.exact), EXACT, noisy)
+    return Requirements(margins, np.full(D, -np.inf), np.ones(D, dtype=np.bool_))
+
+
+def stopped(job: tuple[str, int]) -> list[Stopped]:
+    """Lets a study of a population stop at each confidence."""
+    name, number = job
+    rng = np.random.default_rng([SEED, number, *name.encode()])
+    drawn = draw(name, rng)
+    required = margins_of(drawn, MARGIN)
+    budget = max(LEAST, MOST * drawn.bandit.n_arms)
+    left, found = list(CONFIDENCES), []
+    metrics = [pp.Metric(f"m{d}", "max") for d in range(drawn.bandit.n_objectives)]
+    for look in looks(drawn, required, budget, rng):
+        judged = judge(look.estimates, required=required, n_draws=DRAWS)
+        while left and is_reached(Aim(left[0]), judged, metrics):
+            right = bool(is_right(drawn.bandit.means, judged.answer, required))
+            found.append(Stopped(name, left.pop(0), look.used, drawn.bandit.n_arms, right))
+        if not left:
+            break
+    return found + [Stopped(name, confidence, None, drawn.bandit.n_arms, None) for confidence in left]
+
+
+def tied(number: int) -> list[Tied]:
+    """Counts measurements to 95% of 20 options, the best of which is there twice, with a margin and without."""
+    rng = np.random.default_rng([SEED, 1, number])
+    means = rng.normal(size=(20, 2))
+    means[1] = means[0] = means.max(axis=0) + np.array([0.2, -0.5])
+    drawn, found = Drawn(pp.Bandit(means, pp.Gaussian(std=1.0))), []
+    metrics = [pp.Metric("x", "max"), pp.Metric("y", "max")]
+    for times in (0.0, MARGIN):
+        required = margins_of(drawn, times)
+        for look in looks(drawn, required, TIED_LIMIT, rng):
+            judged = judge(look.estimates, required=required, n_draws=DRAWS)
+            if is_reached(Aim(0.95), judged, metrics):
+                found.append(Tied(times, look.used, bool(is_right(means, judged.answer, required))))
+                break
+        else:
+            found.append(Tied(times, None, None))
+    return found
+
+
+def limited(number: int) -> list[Limited]:
+    """Counts wrong answers about the options that keep limits, on variations of the COV-BOOST trial."""
+    trial = pp.instance("cov-boost")
+    rng = np.random.default_rng([SEED, 2, number])
+    spread = trial.means.std(axis=0)
+    means = trial.means + (0.2 * spread * rng.normal(size=trial.means.shape) if number else 0.0)
+    at = number % means.shape[1]
+    limits: list[float | None] = [None] * means.shape[1]
+    limits[at] = float(np.quantile(means[:, at], 0.4) + 0.001)
+    curves = pp.simulate(
+        pp.Bandit(means, trial.noise),
+        ["doubt", "apt", ("apt", {"gamma": 1.0})],
+        budgets=[trial.budget or 2500],
+        runs=RUNS,
+        rng=number,
+        limits=limits,
+        workers=1,
+        hypervolume=False,
+    )
+    names = ("doubt", "apt", "uniform")  # the last one pulls all equally often, and its answer regards the limits as apt's does
+    return [Limited(number, name, int(curve.errors[0]), curve.runs) for name, curve in zip(names, curves, strict=True)]
+
+
+def worked(job: tuple[str, Any]) -> tuple[str, list[Any]]:
+    """One piece of work."""
+    kind, rest = job
+    makers: dict[str, Callable[[Any], list[Any]]] = {"stopped": stopped, "tied": tied, "limited": limited}
+    return kind, makers[kind](rest)
+
+
+def simulated(n: int) -> dict[str, list[Any]]:
+    """Simulates all studies on all cores."""
+    jobs: list[tuple[str, Any]] = [("limited", number) for number in range(PROBLEMS)]
+    jobs += [("tied", number) for number in range(max(n // 2, 1))]
+    jobs += [("stopped", (name, number)) for number in range(n) for name in POPULATIONS | FRONTS]
+    done: dict[str, list[Any]] = {"stopped": [], "tied": [], "limited": []}
+    started = time.monotonic()
+    with multiprocessing.Pool() as pool:
+        for count, (kind, found) in enumerate(pool.imap_unordered(worked, jobs, chunksize=1), start=1):
+            done[kind] += found
+            if count % 20 == 0:
+                print(f"\r{count:,} of {len(jobs):,} done, {time.monotonic() - started:.0f} s", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    return done
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Writes the page, from new simulations or from those that were kept."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--studies", type=int, default=100, help="of each population; half as many of the others")
+    parser.add_argument("--out", type=Path, default=PAGE)
+    parser.add_argument("--kept", type=Path, help="a file that keeps what was simulated; if it is there, nothing is simulated")
+    chosen = parser.parse_args(arguments)
+    if chosen.kept and chosen.kept.exists():
+        done = json.loads(chosen.kept.read_text())
+    else:
+        done = simulated(chosen.studies)
+        if chosen.kept:
+            chosen.kept.write_text(json.dumps(done))
+    rows = {"stopped": Stopped, "tied": Tied, "limited": Limited}
+    made = [[kind(*row) for row in done[name]] for name, kind in rows.items()]
+    names = {name: told for name, (told, _) in (POPULATIONS | FRONTS).items()}
+    chosen.out.write_text(page(*made, names, codecs_study.lines()))
+    print(chosen.out.read_text())
+
+
+if __name__ == "__main__":
+    main()
