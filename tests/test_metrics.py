@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -257,6 +258,10 @@ def test_margins_are_compared_as_logarithms_of_ratios():
     assert FULL.delta == pytest.approx(np.log(1.02))
     assert FULL.bound == pytest.approx(-np.log(50))
     assert FULL.unscaled(FULL.scaled(3.0)) == pytest.approx(3.0)
+    assert FULL.apart(FULL.scaled(1.02)) == pytest.approx(0.02)
+    largest, smallest = FULL.unscaled(np.array([1e5, -1e5]))
+    assert 0 < smallest < 1e-200 < 1e200 < largest < math.inf
+    assert math.isfinite(FULL.apart(1e5))
     assert (Metric("a", "max", margin=2).delta, Metric("a", "max").delta) == (2.0, 0.0)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice, check_distinct, check_flag, check_name, check_sequence
 from paretopick._texts import number_of, split_at_commas
-from paretopick._words import number_text, short
+from paretopick._words import number_text, percent, short
 from paretopick.errors import InvalidInput
 from paretopick.theory.requirements import Requirements
 
@@ -22,6 +22,9 @@ GOALS = {spelling: goal for goal in ("min", "max") for spelling in (goal, f"{goa
 
 LARGEST_VALUE = 1e150
 """Sums and squares of measurements stay finite up to this."""
+
+LARGEST_LOGARITHM = 575.0
+"""Of what is shown, 1e250: few repeats leave open means that are beyond all numbers, and axes need some room behind them."""
 
 MUST_SAY = 'must say which metrics have which goals: {"seconds": "min", "quality": "max"}'
 
@@ -158,7 +161,25 @@ class Metric:
 
     def unscaled(self, values: Any) -> Any:
         """Returns what ``scaled`` was made of, in the unit of the metric."""
-        return np.exp(values) if self.log else values
+        return np.exp(np.clip(values, -LARGEST_LOGARITHM, LARGEST_LOGARITHM)) if self.log else values
+
+    def apart(self, differences: Any) -> Any:
+        """Returns differences between scaled values as people know them: of logarithms the shares, 0.02 for 2%."""
+        return np.expm1(np.minimum(differences, LARGEST_LOGARITHM)) if self.log else differences
+
+    def difference_text(self, difference: float) -> str:
+        """Returns a difference between scaled values to two digits, with its unit; of logarithms the share, or the factor.
+
+        >>> Metric("size", "min", unit="kB").difference_text(1234.5), Metric("time", "min", log=True).difference_text(0.0198)
+        ('1,200 kB', '2.0%')
+        >>> Metric("time", "min", log=True).difference_text(1.2)
+        'a factor of 3.3'
+        """
+        width = float(self.apart(difference))
+        if self.log:
+            return percent(width) if width < 1.0 else f"a factor of {1.0 + width:.2g}"
+        digits = 1 - math.floor(math.log10(width)) if width > 0 else 0
+        return (f"{round(width, digits):,.{max(digits, 0)}f}" if -6 < digits < 6 else f"{width:.2g}") + self.unit_text
 
     @property
     def delta(self) -> float:

@@ -265,3 +265,14 @@ def test_a_file_of_a_study_is_written_from_its_definition_with_all_that_matters(
     path.write_text(study_file_text(StudyFile("s", replace(study.definition, folder=str(tmp_path)))))
     assert tomllib.loads(path.read_text())["metrics"]["errors"] == {"at_most": 0.01}
     assert not study.definition.differences(read_study_file(path).definition)
+
+
+@pytest.mark.parametrize("metrics", [{"s": "min~2%"}, {"s": "min", "m": {"goal": "max", "log": True}}])
+def test_ratios_beyond_all_numbers_are_told_all_the_same(metrics, tmp_path):
+    study = pp.Study.create("s", options=["a", "b", "c"], metrics=metrics, budget=40, storage=tmp_path / "paretopick.db")
+    for at, todo in enumerate(study.ask(9)):
+        study.tell(todo.number, dict.fromkeys(metrics, 1e140 if at % 2 else 1e-140))
+    result = study.result()
+    assert all(np.isfinite(option.intervals["s"]).all() for option in result.options)
+    assert "a factor of " in str(result)
+    assert call("report", "s", "-o", "s.html", "--rehearsals", "0", cwd=tmp_path).returncode == 0

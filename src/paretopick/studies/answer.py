@@ -109,8 +109,8 @@ def _stopped(state: State, said: _Said) -> str | None:
 def _intervals(judgement: Judgement, definition: Definition) -> list[list[tuple[float, float]]]:
     """Of every option and metric, in the units of the user."""
     ends = judgement.estimates.intervals()
-    for at in (at for at, metric in enumerate(definition.metrics) if metric.log):
-        ends[:, at] = np.exp(ends[:, at])
+    for at, metric in enumerate(definition.metrics):
+        ends[:, at] = metric.unscaled(ends[:, at])
     return [[(low, high) for low, high in row] for row in ends.tolist()]
 
 

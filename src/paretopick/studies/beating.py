@@ -140,7 +140,9 @@ def _ratios(own: FloatArray, their: FloatArray) -> FloatArray:
     """Of each draw; 0 or less is as good as nothing, of which anything else is infinitely often as much."""
     above, below = np.maximum(own, 0.0), np.maximum(their, 0.0)
     safe = np.where(below > 0, below, 1.0)
-    return np.where(below > 0, above / safe, np.where(above > 0, np.inf, 1.0))
+    with np.errstate(over="ignore"):
+        ratios = np.minimum(above / safe, np.finfo(float).max)
+    return np.where(below > 0, ratios, np.where(above > 0, np.inf, 1.0))
 
 
 def _intervals(values: FloatArray) -> FloatArray:

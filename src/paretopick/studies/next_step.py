@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
-from paretopick._words import capital, joined, percent, probability
+from paretopick._words import capital, joined, probability
 from paretopick.metrics import Metric
 from paretopick.simulation import ErrorCurve
 from paretopick.studies.ladders import Resolved
@@ -178,7 +177,7 @@ def nearest(truths: Truths, worst: int, names: Sequence[str], metrics: Sequence[
     if np.median(room[:, limit]) < np.median(margins.min(axis=1)):
         away = float(np.median(np.abs(truths.means[:, worst, limit] - truths.required.limits[limit])))
         metric = metrics[limit]
-        said = f"(about {shown_difference(metric, away)} from {metric.limit_text} in {metric.name!r})"
+        said = f"(about {metric.difference_text(away)} from {metric.limit_text} in {metric.name!r})"
         if several:
             return Reason(f"several options stay open, such as {names[worst]!r}, which is near a limit {said}")
         return Reason(f"{names[worst]!r} is too near a limit {said}", is_limit=True)
@@ -188,11 +187,6 @@ def nearest(truths: Truths, worst: int, names: Sequence[str], metrics: Sequence[
     differences[:, truths.exact | ~truths.required.compared] = np.inf
     place = int(np.bincount(differences.argmin(axis=1)).argmax())
     pair = f"{names[worst]!r} and {names[other]!r}"
-    size = shown_difference(metrics[place], float(np.median(apart[:, place])))
+    size = metrics[place].difference_text(float(np.median(apart[:, place])))
     apart_by = f"(about {size} apart in {metrics[place].name!r})"
     return Reason(f"several options stay open, such as {pair} {apart_by}" if several else f"{pair} are too alike {apart_by}")
-
-
-def shown_difference(metric: Metric, size: float) -> str:
-    """Returns a difference in a metric as people know it, with its unit; of logarithms the share."""
-    return percent(math.expm1(size)) if metric.log else f"{size:.2g}{metric.unit_text}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
-from paretopick._words import joined, percent
+from paretopick._words import joined
 from paretopick.metrics import Metric
 
 AT_ONCE = 1 << 21
@@ -79,13 +79,14 @@ def in_units(differences: FloatArray, metrics: Sequence[Metric]) -> tuple[dict[s
         metrics: in which they are.
     """
     widths = {
-        metric.name: math.expm1(width) if metric.log else width
-        for metric, width in zip(metrics, differences.tolist(), strict=True)
-        if metric.compared
+        metric.name: metric.apart(width) for metric, width in zip(metrics, differences.tolist(), strict=True) if metric.compared
     }
-    return widths, joined(
-        [f"{shown(metric, widths[metric.name])} in {metric.name}" for metric in metrics if widths.get(metric.name)]
-    )
+    texts = [
+        f"{metric.difference_text(width)} in {metric.name}"
+        for metric, width in zip(metrics, differences.tolist(), strict=True)
+        if metric.compared and width
+    ]
+    return widths, joined(texts)
 
 
 def factors_in_each(
@@ -135,11 +136,3 @@ def _ahead(rows: FloatArray, columns: FloatArray, noise: FloatArray, places: Int
     if not covering:
         least[~strictly] = -np.inf  # twins do not outdo each other
     return least
-
-
-def shown(metric: Metric, width: float) -> str:
-    """Returns a difference in a metric to two digits, with its unit; of logarithms the share."""
-    if metric.log:
-        return percent(width)
-    digits = 1 - math.floor(math.log10(width))
-    return f"{round(width, digits):,.{max(digits, 0)}f}{metric.unit_text}" if digits < 6 else f"{width:.2g}{metric.unit_text}"
