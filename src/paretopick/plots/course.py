@@ -33,7 +33,7 @@ class Ruler:
 
     def of(self, factors: FloatArray) -> FloatArray:
         """Returns differences in the unit of the metric, in percent where ratios matter."""
-        return np.asarray(100 * np.expm1(factors * self.noise) if self.metric.log else factors * self.noise)
+        return np.asarray(self.metric.apart(factors * self.noise) * (100 if self.metric.log else 1))
 
     def factors(self, differences: FloatArray) -> FloatArray:
         """Returns what ``of`` was made of."""

@@ -79,7 +79,9 @@ def in_units(differences: FloatArray, metrics: Sequence[Metric]) -> tuple[dict[s
         metrics: in which they are.
     """
     widths = {
-        metric.name: metric.apart(width) for metric, width in zip(metrics, differences.tolist(), strict=True) if metric.compared
+        metric.name: float(metric.apart(width))
+        for metric, width in zip(metrics, differences.tolist(), strict=True)
+        if metric.compared
     }
     texts = [
         f"{metric.difference_text(width)} in {metric.name}"
