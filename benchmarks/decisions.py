@@ -19,7 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for eve
 
 import codecs_study
 import numpy as np
-from decisions_page import Limited, Stopped, Tied, page
+from decisions_page import Limited, Resolved, Stopped, Tied, page
 from populations import FRONTS, POPULATIONS, Drawn, draw
 
 import paretopick as pp
@@ -44,8 +44,12 @@ MOST = 60
 """Measurements of each option, at least ``LEAST`` in all, after which a study ends unsure."""
 LEAST = 1500
 TIED_LIMIT = 4000
-PROBLEMS, RUNS = 8, 400
-"""With limits."""
+PROBLEMS, RUNS, BUDGETS = 16, 1000, (2500, 10_000)
+"""With limits: the paper's budget for the trial, and four times as much."""
+SIZES = (10, 20, 40)
+"""Measurements of each option, on average, after which studies without margins say what they resolve."""
+FINE = 0.5
+"""What such a study stops at, in units of the noise."""
 
 
 class Look(NamedTuple):
@@ -112,6 +116,34 @@ def stopped(job: tuple[str, int]) -> list[Stopped]:
     return found + [Stopped(name, confidence, None, drawn.bandit.n_arms, None) for confidence in left]
 
 
+def resolved(job: tuple[str, int]) -> list[Resolved]:
+    """Asks a study without margins what it resolves after some measurements, and when it resolves what was asked for."""
+    name, number = job
+    rng = np.random.default_rng([SEED, 3, number, *name.encode()])
+    drawn = draw(name, rng)
+    K, D = drawn.bandit.means.shape
+    metrics = [pp.Metric(f"m{d}", "max", exact=d in drawn.exact) for d in range(D)]
+    left, fine, found = list(SIZES), True, []
+    for look in looks(drawn, Requirements.none(D), (SIZES[-1] + 4) * K, rng):
+        due = [size for size in left if look.used >= size * K]
+        if not (fine or due):
+            continue
+        judged = judge(look.estimates, n_draws=DRAWS)
+        said = [(size, judged.resolution(metrics)) for size in due]
+        left = left[len(due) :]
+        if fine and is_reached(Aim(0.95, FINE), judged, metrics):
+            said.append((None, judged.cautious_resolution(metrics, 0.95)))
+            fine = False
+        for size, resolution in said:
+            if resolution is not None:
+                margins = np.array([resolution.widths[metric.name] for metric in metrics])
+                required = Requirements(margins, np.full(D, -np.inf), np.ones(D, dtype=np.bool_))
+                right = bool(is_right(drawn.bandit.means, judged.answer, required))
+                exactly = bool((judged.answer == drawn.bandit.optimal).all())
+                found.append(Resolved(name, size, look.used / K, resolution.factor, right, exactly))
+    return found
+
+
 def tied(number: int) -> list[Tied]:
     """Counts measurements to 95% of 20 options, the best of which is there twice, with a margin and without."""
     rng = np.random.default_rng([SEED, 1, number])
@@ -143,7 +175,7 @@ def limited(number: int) -> list[Limited]:
     curves = pp.simulate(
         pp.Bandit(means, trial.noise),
         ["doubt", "apt", ("apt", {"gamma": 1.0})],
-        budgets=[trial.budget or 2500],
+        budgets=BUDGETS,
         runs=RUNS,
         rng=number,
         limits=limits,
@@ -151,49 +183,68 @@ def limited(number: int) -> list[Limited]:
         hypervolume=False,
     )
     names = ("doubt", "apt", "uniform")  # the last one pulls all equally often, and its answer regards the limits as apt's does
-    return [Limited(number, name, int(curve.errors[0]), curve.runs) for name, curve in zip(names, curves, strict=True)]
+    return [
+        Limited(number, name, budget, int(errors), curve.runs)
+        for name, curve in zip(names, curves, strict=True)
+        for budget, errors in zip(BUDGETS, curve.errors, strict=True)
+    ]
 
 
-def worked(job: tuple[str, Any]) -> tuple[str, list[Any]]:
+Job = tuple[str, Any]
+
+
+def worked(job: Job) -> tuple[Job, list[Any]]:
     """One piece of work."""
     kind, rest = job
-    makers: dict[str, Callable[[Any], list[Any]]] = {"stopped": stopped, "tied": tied, "limited": limited}
-    return kind, makers[kind](rest)
+    return job, MAKERS[kind](rest)
 
 
-def simulated(n: int) -> dict[str, list[Any]]:
-    """Simulates all studies on all cores."""
-    jobs: list[tuple[str, Any]] = [("limited", number) for number in range(PROBLEMS)]
-    jobs += [("tied", number) for number in range(max(n // 2, 1))]
-    jobs += [("stopped", (name, number)) for number in range(n) for name in POPULATIONS | FRONTS]
-    done: dict[str, list[Any]] = {"stopped": [], "tied": [], "limited": []}
-    started = time.monotonic()
-    with multiprocessing.Pool() as pool:
-        for count, (kind, found) in enumerate(pool.imap_unordered(worked, jobs, chunksize=1), start=1):
-            done[kind] += found
+MAKERS: dict[str, Callable[[Any], list[Any]]] = {"stopped": stopped, "resolved": resolved, "tied": tied, "limited": limited}
+ROWS: dict[str, Callable[..., Any]] = {"stopped": Stopped, "resolved": Resolved, "tied": Tied, "limited": Limited}
+
+
+def jobs_of(n: int) -> list[Job]:
+    """Returns what there is to do with so many studies of each population."""
+    jobs: list[Job] = [("limited", number) for number in range(PROBLEMS)]
+    jobs += [("tied", number) for number in range(max(n // 5, 1))]
+    for number in range(n):
+        jobs += [("stopped", (name, number)) for name in POPULATIONS | FRONTS]
+        jobs += [("resolved", (name, number)) for name in POPULATIONS | FRONTS if number % 3 == 0]
+    return jobs
+
+
+def simulated(jobs: Sequence[Job], kept: Path) -> dict[str, list[Any]]:
+    """Simulates all studies on all cores; those that were kept are not simulated again."""
+    done: dict[str, list[Any]] = {}
+    if kept.exists():
+        done = {line["job"]: line["found"] for line in map(json.loads, kept.read_text().splitlines())}
+    left, started = [job for job in jobs if json.dumps(job) not in done], time.monotonic()
+    with multiprocessing.Pool() as pool, kept.open("a") as file:
+        for count, (job, found) in enumerate(pool.imap_unordered(worked, left, chunksize=1), start=1):
+            done[json.dumps(job)] = found
+            file.write(json.dumps({"job": json.dumps(job), "found": found}) + "\n")
+            file.flush()
             if count % 20 == 0:
-                print(f"\r{count:,} of {len(jobs):,} done, {time.monotonic() - started:.0f} s", end="", file=sys.stderr)
+                print(f"\r{count:,} of {len(left):,} done, {time.monotonic() - started:.0f} s", end="", file=sys.stderr)
     print(file=sys.stderr)
-    return done
+    return {kind: [row(*each) for job in jobs if job[0] == kind for each in done[json.dumps(job)]] for kind, row in ROWS.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Writes the page, from new simulations or from those that were kept."""
+    """Writes the page, from new simulations and from those that were kept."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=100, help="of each population; half as many of the others")
+    parser.add_argument("--studies", type=int, default=150, help="of each population; fewer of the others")
     parser.add_argument("--out", type=Path, default=PAGE)
-    parser.add_argument("--kept", type=Path, help="a file that keeps what was simulated; if it is there, nothing is simulated")
+    parser.add_argument(
+        "--kept",
+        type=Path,
+        default=Path("decisions-results.jsonl"),
+        help="a file that keeps what was simulated: interrupted, it goes on; after a change of the code, remove it",
+    )
     chosen = parser.parse_args(arguments)
-    if chosen.kept and chosen.kept.exists():
-        done = json.loads(chosen.kept.read_text())
-    else:
-        done = simulated(chosen.studies)
-        if chosen.kept:
-            chosen.kept.write_text(json.dumps(done))
-    rows = {"stopped": Stopped, "tied": Tied, "limited": Limited}
-    made = [[kind(*row) for row in done[name]] for name, kind in rows.items()]
+    done = simulated(jobs_of(chosen.studies), chosen.kept)
     names = {name: told for name, (told, _) in (POPULATIONS | FRONTS).items()}
-    chosen.out.write_text(page(*made, names, codecs_study.lines()))
+    chosen.out.write_text(page(**done, populations=names, recorded=codecs_study.lines()))
     print(chosen.out.read_text())
 
 

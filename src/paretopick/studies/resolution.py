@@ -78,17 +78,9 @@ def in_units(differences: FloatArray, metrics: Sequence[Metric]) -> tuple[dict[s
         differences: ``(n_metrics,)`` as means are compared.
         metrics: in which they are.
     """
-    widths = {
-        metric.name: float(metric.apart(width))
-        for metric, width in zip(metrics, differences.tolist(), strict=True)
-        if metric.compared
-    }
-    texts = [
-        f"{metric.difference_text(width)} in {metric.name}"
-        for metric, width in zip(metrics, differences.tolist(), strict=True)
-        if metric.compared and width
-    ]
-    return widths, joined(texts)
+    compared = [(metric, width) for metric, width in zip(metrics, differences.tolist(), strict=True) if metric.compared]
+    widths = {metric.name: float(metric.apart(width)) for metric, width in compared}
+    return widths, joined([f"{metric.difference_text(width)} in {metric.name}" for metric, width in compared if width])
 
 
 def factors_in_each(
