@@ -159,8 +159,8 @@ def _limited(rows: Sequence[Limited]) -> Iterable[str]:
     yield (
         "The COV-BOOST trial (problem 0) and variations of it (every mean moved by a fifth of the spread of its metric); one\n"
         "metric has a limit that two fifths of the options break. Share of wrong answers, which are not exactly the Pareto\n"
-        f"set of the options that keep the limit, of {rows[0].runs:,} runs with the paper's {budgets[0]:,} measurements and with\n"
-        "four times as many:\n"
+        f"set of the options that keep the limit, of {rows[0].runs:,} runs with the paper's {budgets[0]:,} measurements and\n"
+        "with four times as many:\n"
     )
     columns = [(budget, policy) for budget in budgets for policy in policies]
     yield "| problem | " + " | ".join(f"{policy}, {budget:,}" for budget, policy in columns) + " |"
@@ -175,6 +175,6 @@ def _limited(rows: Sequence[Limited]) -> Iterable[str]:
     alone = shares[0, budgets[0], "doubt"] / shares[0, budgets[0], "uniform"]
     yield (
         f"\n`doubt` errs {alone:.2f} times as often as uniform allocation on the trial itself, and on average over all problems\n"
-        f"{' and '.join(f'{ratio:.2f} times with {budget:,} measurements' for budget, ratio in ratios.items())}. Where near ties\n"
-        "are too many for a budget, nobody halves the errors.\n"
+        f"{' and '.join(f'{ratio:.2f} times with {budget:,} measurements' for budget, ratio in ratios.items())}. Where near\n"
+        "ties are too many for a budget, nobody halves the errors.\n"
     )
