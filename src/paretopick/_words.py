@@ -27,7 +27,7 @@ def listed(names: Iterable[str]) -> str:
 
 def unmistakable(names: Iterable[str]) -> list[str]:
     """Returns names, those in quotes that would be taken for several."""
-    return [f'"{name}"' if "," in name or " and " in name else name for name in names]
+    return [f'"{name}"' if any(word in name for word in (",", " and ", " or ")) else name for name in names]
 
 
 def quoted(names: Iterable[Any]) -> str:

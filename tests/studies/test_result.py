@@ -291,6 +291,18 @@ def test_doubt_is_named_by_how_likely_a_side_is_wrong():
     assert "Nearly equal, either will do: a and c" in str(alike)
 
 
+def test_members_of_which_either_will_do_are_one_choice_where_margins_say_what_matters():
+    rows = [option_result(name, "pareto", {"m": 1.0, "n": 1.0}, probability=1.0) for name in ("a", "b or c", "d", "e", "f")]
+    made = hand_made(rows, {"m": "max~0.1", "n": "min"}, pareto=("a", "b or c", "d", "e"))
+    assert made.choices == (("a",), ("b or c",), ("d",), ("e",))
+    alike = replace(made, near_equals=(("a", "d"), ("b or c", "f")))
+    assert alike.choices == (("a", "d"), ("b or c",), ("e",))
+    assert 'Worth keeping: a or d, "b or c", e (' in repr(alike)
+    assert 'a or d, "b or c" and e are worth keeping.' in alike.sentence
+    plain = replace(hand_made(rows, {"m": "max", "n": "min"}, pareto=("a", "d")), near_equals=(("a", "d"),))
+    assert plain.choices == (("a",), ("d",))  # either may be Pareto-optimal
+
+
 def test_options_that_cannot_be_told_apart_are_shown_together():
     study = studied({"a": (9.0, 0.0), "b": (9.0, 0.0), "c": (0.0, 9.0), "d": (0.0, 0.0)}, budget=120, policy="doubt")
     assert study.result().near_equals == (("a", "b"),)

@@ -72,13 +72,15 @@ def which(result: ParetoResult) -> str:
 def choices(result: ParetoResult, comparisons: Comparisons) -> Iterable[tuple[str, ...]]:
     """Yields a header, and then the options of the answer along the first metric, with their means and what speaks for each.
 
-    With two metrics there is one way along the front, so each is compared with the one above it: what is gained, at which price.
+    Of members of which either will do there is one, the best in the first metric, and the others are named beside it. With two
+    metrics there is one way along the front, so each is compared with the one above it: what is gained, at which price.
     """
     goals = [metric for metric in result.metric_records if metric.compared]
     first = goals[0]
-    members = sorted(
-        (row for row in result.options if row.in_answer), key=lambda row: -first.sign * (row.means[first.name] or 0.0)
-    )
+    by_name = {row.option: row for row in result.options}
+    each = [[by_name[name] for name in group] for group in result.choices]
+    best = [min(group, key=lambda row: -first.sign * (row.means[first.name] or 0.0)) for group in each]
+    members = sorted(best, key=lambda row: -first.sign * (row.means[first.name] or 0.0))
     steps = len(goals) == 2 and len(members) > 1 and not comparisons.why_not
     if members:
         yield (

@@ -233,14 +233,15 @@ class Judgement:
         the measurements cannot tell apart, and that cannot be far apart either. Of any two in a group, in every metric, the 95%
         interval of their difference contains 0 and is no wider than half of the spread of all options (the standard deviation of
         their true means, as the draws have it). What options cost or weigh exactly must be equal. No option is in two
-        groups; the one with most near-equals is grouped first.
+        groups; those of the answer are grouped first, the one with most near-equals before the others.
         """
         near = self._cover_each_other() if self.required.margins.any() else self._cannot_tell_apart()
-        left, groups = set(range(len(near))), []
-        for option in np.argsort(-near.sum(axis=1), kind="stable").tolist():
+        order: list[int] = np.lexsort((-near.sum(axis=1), ~self.answer)).tolist()
+        left, groups = set(order), []
+        for option in order:
             if option in left:
                 group = [option]
-                for other in np.flatnonzero(near[option]).tolist():
+                for other in order:
                     if other in left and near[other, group].all():
                         group.append(other)
                 left -= set(group)

@@ -21,6 +21,13 @@ TEXTS = ("option", "status", "beaten by")
 WRAPPED = ' class="text" style="white-space: normal"'
 """How cells of a table are marked that may go over several lines."""
 
+SURELY_OUT = {
+    "Surely out": "dominated",
+    "Not needed, the answer has as good ones": "covered",
+    "Surely beyond the limits": "infeasible",
+}
+"""What is said of options that are surely not in the answer, by their status in words."""
+
 MOST_DOUBTS = 3
 MOST_NAMES = 12
 """So many options of a group are named in a line."""
@@ -31,7 +38,7 @@ def headline(result: ParetoResult) -> str:
     used = f"{result.used_text} {'used' if result.spent is None else 'spent'}"
     if not result.pareto and result.probability is not None and result.has_limits:
         return f"{_nobody(result)[:-1]} ({used}). That is {_right(result)}."
-    front = ", ".join(unmistakable(result.pareto)) or ("none" if result.done else "none yet")
+    front = ", ".join(_choices(result, result.pareto)) or ("none" if result.done else "none yet")
     state = sought(result).capitalize() if result.done else "Best guess so far"
     text = f"{state}: {front} ({used})."
     return text if result.probability is None else f"{text} {'It' if result.is_part else 'The set'} is {_right(result)}."
@@ -58,18 +65,24 @@ def sentence(result: ParetoResult) -> str:
         return _nobody(result)
     named = sought(result)
     members = [row for row in result.ranked() if row.in_answer]
-    sure = [row.option for row in members if row.status == "pareto"]
-    likely = [row.option for row in members if row.status != "pareto"]
-    verb = "is" if len(result.pareto) == 1 else "are"
+    sure = _choices(result, [row.option for row in members if row.status == "pareto"])
+    likely = _choices(result, [row.option for row in members if row.status != "pareto"])
     if all(row.probability is None for row in members):
-        found = f"{listed(result.pareto)} {'looks' if verb == 'is' else 'look'} {named}"
+        found = f"{listed(result.pareto)} {'looks' if len(result.pareto) == 1 else 'look'} {named}"
     elif sure and likely:
-        found = f"{listed(sure)} {'is' if len(sure) == 1 else 'are'} {named}, and probably {listed(likely)}"
+        found = f"{joined(sure)} {'is' if len(sure) == 1 else 'are'} {named}, and probably {joined(likely)}"
     else:
-        found = f"{listed(sure or likely)} {verb}{' probably' if likely else ''} {named}"
+        found = f"{joined(sure or likely)} {'is' if len(sure or likely) == 1 else 'are'}{' probably' if likely else ''} {named}"
     more = "; others may be, too, since no more were asked for" if result.is_part else ""
     found = f"f {counted(len(result.options), 'option')}, {found}{more}."
     return f"O{found}" if result.done else f"Best guess so far: o{found}"
+
+
+def _choices(result: ParetoResult, names: Sequence[str]) -> list[str]:
+    """Some members of the answer, with "or" between those of which either will do."""
+    groups = dict.fromkeys(tuple(name for name in names if name in group) for group in result.choices)
+    places = {group: names.index(group[0]) for group in groups if group}
+    return [" or ".join(unmistakable(group)) for group in sorted(places, key=lambda group: places[group])]
 
 
 def _nobody(result: ParetoResult) -> str:
@@ -118,9 +131,9 @@ def group_lines(result: ParetoResult) -> Iterator[str]:
         unsure = sorted((row for row in result.options if row.status == "open"), key=lambda row: -(row.doubt or 0.0))
         yield from _group("Open, in the answer", _with_chances([row for row in unsure if row.in_answer], result))
         yield from _group("Open, not in it", _with_chances([row for row in unsure if not row.in_answer], result))
-        beyond = [row.option for row in result.ranked() if row.status == "infeasible"]
-        yield from _group("Surely out", unmistakable(name for name in groups.surely_out if name not in beyond))
-        yield from _group("Surely beyond the limits", unmistakable(beyond))
+        by_text = {row.option: status_text(row) for row in result.ranked()}
+        for title, status in SURELY_OUT.items():
+            yield from _group(title, unmistakable(name for name in groups.surely_out if by_text[name] == status))
     for group in result.near_equals:
         yield f"Nearly equal, either will do: {listed(group)}"
 

@@ -158,6 +158,14 @@ class ParetoResult:
         return Groups(by_status["pareto"], by_status["open"], by_status["dominated"] + by_status["infeasible"])
 
     @property
+    def choices(self) -> tuple[tuple[str, ...], ...]:
+        """The answer as what there is to choose from: where there are margins, members of which either will do are together."""
+        apart = [(name,) for name in self.pareto]
+        groups = [tuple(name for name in group if name in self.pareto) for group in self.near_equals if self.has_margins]
+        together = {name: group for group in [*apart, *filter(None, groups)] for name in group}
+        return tuple(dict.fromkeys(together[name] for name in self.pareto))
+
+    @property
     def has_margins(self) -> bool:
         """Whether it was said which differences matter."""
         return any(metric.margin is not None for metric in self.metric_records)
