@@ -255,7 +255,12 @@ def _look_ahead(state: State, said: _Said) -> Callable[[], str | None] | None:
         return None
     if unseen := [state.definition.options[arm] for arm in state.present if arm not in said.present]:
         return partial(str, f"{quoted(unseen)} {'has' if len(unseen) == 1 else 'have'} to be measured first.")
-    return partial(_next_step, data_of(state), said.certainty.probability or 0.0, said.level)
+    probability = said.certainty.probability or 0.0
+    spare = [state.definition.options[said.present[place]] for place in np.flatnonzero(said.judgement.beaten)]
+    if spare and probability >= said.level:
+        can_go = f"more measurements tell whether {listed(spare)} can go"
+        return partial(str, f"The answer is right, and may be longer than it needs to be: {can_go}.")
+    return partial(_next_step, data_of(state), probability, said.level)
 
 
 def _next_step(data: StudyData, present_probability: float, target: float) -> str:

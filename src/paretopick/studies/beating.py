@@ -1,4 +1,4 @@
-"""Who beats whom: for every option outside an answer, the member that most likely dominates or covers it, and by how much."""
+"""Who beats whom: for every option that an answer can do without, the member that most likely dominates or covers it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def beaten(judgement: Judgement, answer: BoolArray, options: Sequence[str], metr
     """Returns for each option outside the answer which member of it most likely dominates it, and by how much.
 
     Options are named by their places. Nobody is named who does so in no draw. Where there are margins, to dominate is to cover:
-    to be nowhere worse by more than the margin.
+    to be nowhere worse by more than the margin; and members that another member most likely beats are among the options, too.
 
     Args:
         judgement: of the options.
@@ -33,7 +33,7 @@ def beaten(judgement: Judgement, answer: BoolArray, options: Sequence[str], metr
         options: their names.
         metrics: of which they are the means.
     """
-    members, others = np.flatnonzero(answer), np.flatnonzero(~answer)
+    members, others = np.flatnonzero(answer & ~judgement.beaten), np.flatnonzero(~answer | judgement.beaten)
     if not len(members) or not len(others):
         return {}
     chosen, shares = _likeliest(judgement, members, others)
@@ -98,9 +98,11 @@ def _differences(
 ) -> list[tuple[Difference, ...]]:
     """How each of some members differs from the option beside it in the metrics that have a goal, in the units of the user.
 
+    From draws around the means as measured, so that differences are those of the means that tables show.
+
     Ratios are also given where a few draws, of the long tails that few measurements have, are 0 or less in a metric that is not.
     """
-    draws, binary = judgement.draws, judgement.estimates.binary
+    draws, binary = judgement.plain_draws, judgement.estimates.binary
     centres = _in_units(judgement.estimates.means, metrics)
     is_positive = (centres > 0).all(axis=0)
     found: list[tuple[Difference, ...]] = []

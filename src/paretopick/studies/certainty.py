@@ -29,6 +29,9 @@ FEWEST_DRAWS = 200
 MOST_PAIRS = 1 << 25
 """Of options in all draws together, where margins or limits make each of them count."""
 
+ENOUGH = 0.9625
+"""An answer that is so likely right is not made longer to be likelier; what a study needs to stop at 95%."""
+
 NEAR = 0.5
 """Near-equals differ by less than such a part of the spread of all options, as far as is known."""
 
@@ -95,6 +98,8 @@ class Judgement:
     """How likely the whole answer is right; within the margins, if there are some."""
     required: Requirements
     """Which differences matter, and which limits options must keep, of means as they are compared."""
+    apart: FloatArray | None = None
+    """Draws in which options are not seen as a population, as many; None if they are not anyway, or nothing else is known."""
     within: Within | None = None
     """What is counted within margins and limits; None if there are none."""
 
@@ -110,10 +115,13 @@ class Judgement:
 
     @property
     def surely_in(self) -> BoolArray:
-        """Mask of the options that are Pareto-optimal, or worth keeping, in at least ``level`` of the draws."""
+        """Mask of the options that are Pareto-optimal, or worth keeping, in at least ``level`` of the draws.
+
+        Members that another member most likely beats are not among them: maybe the answer can do without.
+        """
         if self.within is None:
             return np.asarray(self.probabilities >= self.level)
-        return np.asarray(self.answer & (self.within.worth >= self.level))
+        return np.asarray(self.answer & (self.within.worth >= self.level) & ~self.within.beaten)
 
     @property
     def surely_out(self) -> BoolArray:
@@ -140,6 +148,11 @@ class Judgement:
         return np.where(self.answer, 1.0 - self.probabilities, self.probabilities)
 
     @property
+    def beaten(self) -> BoolArray:
+        """Mask of the members of the answer that another member most likely beats: maybe it can do without them."""
+        return np.zeros(len(self.answer), dtype=np.bool_) if self.within is None else self.within.beaten
+
+    @property
     def caution(self) -> str | None:
         """A sentence about options that seem to lie on a front, where probabilities are less well calibrated; else None."""
         likely = self.estimates.front_probability
@@ -157,12 +170,10 @@ class Judgement:
             return _certainty(self.estimates, right, "right within what was asked for")
         return _certainty(self.estimates, _right(self.optimal, answer, self.max_arms), _sought(self.max_arms is not None))
 
-    @cached_property
-    def _apart(self) -> FloatArray | None:
-        """Draws in which options are not seen as a population; None if they are not anyway, or if nothing else is known."""
-        if not self.estimates.is_population or not self.estimates.known.all():
-            return None
-        return self.estimates.draws(len(self.draws), np.random.default_rng(1), population=False)
+    @property
+    def plain_draws(self) -> FloatArray:
+        """Draws around the means as measured, where there are such: in which options lend each other nothing but the noise."""
+        return self.draws if self.apart is None else self.apart
 
     @cached_property
     def cautious_probability(self) -> float:
@@ -172,9 +183,9 @@ class Judgement:
         it looks sure stops when that looks better than it is.
         """
         said = self.certainty.probability or 0.0
-        if self._apart is None:
+        if self.apart is None:
             return said
-        signed = self._apart * self.estimates.signs
+        signed = self.apart * self.estimates.signs
         if self.within is not None:
             right = judged_within(signed, self.required, self.answer).right
         else:
@@ -184,8 +195,8 @@ class Judgement:
     def cautious_resolution(self, metrics: Sequence[Metric], level: float) -> Resolution | None:
         """Returns up to which differences the answer is right, whether or not options are seen as a population."""
         found = [self.resolution(metrics, level)]
-        if self._apart is not None:
-            found.append(self._resolution(self._apart, metrics, level))
+        if self.apart is not None:
+            found.append(self._resolution(self.apart, metrics, level))
         known = [each for each in found if each is not None]
         return max(known, key=lambda each: each.factor) if len(known) == len(found) else None
 
@@ -217,11 +228,12 @@ class Judgement:
 
     def difference(self, option: int, other: int, metric: int, level: float = 0.95) -> Interval:
         """Returns by how much the first option has more than the other in a metric, in its units; negative where it has less."""
-        return _interval(self.draws[:, option, metric] - self.draws[:, other, metric], level)
+        draws = self.plain_draws
+        return _interval(draws[:, option, metric] - draws[:, other, metric], level)
 
     def ratio(self, option: int, other: int, metric: int, level: float = 0.95) -> Interval | None:
         """Returns how many times as much as the other the first option has in a metric; None where a mean may be 0 or less."""
-        own, others = self.draws[:, option, metric], self.draws[:, other, metric]
+        own, others = self.plain_draws[:, option, metric], self.plain_draws[:, other, metric]
         if min(own.min(), others.min()) <= 0.0:
             return None
         return _interval(own / others, level)
@@ -283,6 +295,7 @@ def judge(
     required: Requirements | None = None,
     level: float = 0.95,
     max_arms: int | None = None,
+    enough: float = ENOUGH,
     n_draws: int = DRAWS,
 ) -> Judgement:
     """Returns what the measurements say: the answer, how sure each option's side is, and how sure the whole answer is.
@@ -297,6 +310,7 @@ def judge(
         level: share of the draws that must agree for an option to be surely in or out; above 1/2.
         max_arms: if the study is after so many Pareto-optimal options: then at most so many are in the answer, the most likely
             ones, and right is any answer of so many, or else of all.
+        enough: of an answer that is so likely right within the margins, members are left out that another member beats.
         n_draws: of the true means, for up to ``MANY`` options; with more of them fewer.
     """
     if not 0.5 < level <= 1.0:
@@ -305,7 +319,7 @@ def judge(
     n_draws = int(np.clip(n_draws * MANY // n_options, min(FEWEST_DRAWS, n_draws), n_draws))
     required = required or Requirements.none(estimates.means.shape[1])
     if not required.is_plain:
-        return _judged_within(estimates, required, level, min(n_draws, max(MOST_PAIRS // n_options**2, FEWEST_DRAWS)))
+        return _judged_within(estimates, required, level, enough, min(n_draws, max(MOST_PAIRS // n_options**2, FEWEST_DRAWS)))
     draws = estimates.draws(n_draws, np.random.default_rng(0))
     optimal = optimal_in_each(draws * estimates.signs)
     probabilities = optimal.mean(axis=0)
@@ -316,17 +330,28 @@ def judge(
         answer = np.zeros(n_options, dtype=np.bool_)
         answer[np.argsort(-probabilities, kind="stable")[:max_arms]] = True
     certainty = _certainty(estimates, _right(optimal, answer, max_arms), _sought(max_arms is not None))
-    return Judgement(estimates, level, max_arms, draws, optimal, probabilities, answer, certainty, required)
+    apart = _apart(estimates, n_draws)
+    return Judgement(estimates, level, max_arms, draws, optimal, probabilities, answer, certainty, required, apart)
 
 
-def _judged_within(estimates: Estimates, required: Requirements, level: float, n_draws: int) -> Judgement:
+def _apart(estimates: Estimates, n_draws: int) -> FloatArray | None:
+    """Draws in which options are not seen as a population, if they are."""
+    if not estimates.is_population or not estimates.known.all():
+        return None
+    return estimates.draws(n_draws, np.random.default_rng(1), population=False)
+
+
+def _judged_within(estimates: Estimates, required: Requirements, level: float, enough: float, n_draws: int) -> Judgement:
     """``judge`` where there are margins or limits."""
     draws = estimates.draws(n_draws, np.random.default_rng(0))
+    apart = _apart(estimates, n_draws)
     signed = draws * estimates.signs
     optimal = optimal_and_feasible(signed, required)
-    within = answer_within(signed, required)
+    others = [] if apart is None else [apart * estimates.signs]
+    within = answer_within(signed, required, enough=enough, others=others)
     certainty = _certainty(estimates, within.right, _sought_within(required))
-    return Judgement(estimates, level, None, draws, optimal, optimal.mean(axis=0), within.answer, certainty, required, within)
+    chances = optimal.mean(axis=0)
+    return Judgement(estimates, level, None, draws, optimal, chances, within.answer, certainty, required, apart, within)
 
 
 def _right(optimal: BoolArray, answer: BoolArray, max_arms: int | None) -> BoolArray:

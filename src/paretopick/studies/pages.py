@@ -148,7 +148,14 @@ def _with_chances(rows: Sequence[OptionResult], result: ParetoResult) -> list[st
     within = result.has_margins or result.has_limits
     what = ["wrongly with " if within else "P(optimal) ", *[""] * len(rows)]
     shown = [probability(row.doubt if within else row.probability) for row in rows]
-    return [f"{name} ({word}{chance})" for name, word, chance in zip(_names(rows), what, shown, strict=False)]
+    told = [f"{word}{chance}" for word, chance in zip(what, shown, strict=False)]
+    told = [text if row.beaten_by is None or not row.in_answer else _beaten(row) for row, text in zip(rows, told, strict=True)]
+    return [f"{name} ({text})" for name, text in zip(_names(rows), told, strict=True)]
+
+
+def _beaten(row: OptionResult) -> str:
+    """That another member most likely beats a member of the answer."""
+    return "" if row.beaten_by is None else f"most likely beaten by {row.beaten_by.option}"
 
 
 def _wrongly(row: OptionResult) -> str:

@@ -7,6 +7,7 @@ draws are known, so the answer is the set that is right in most of them, as far 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ PASSES = 5
 """Of the search, option by option."""
 
 HARDLY = 0.005
-"""What the answer may lose in probability by leaving out an option that a member of it beats."""
+"""What the answer may lose in probability by leaving out an option that a member of it beats, however likely it is right then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,34 +38,35 @@ class Within:
     wrong: FloatArray
     """``(n_options,)``: the share of draws in which the answer has it on the wrong side: in it and not worth keeping, or outside
     though it keeps the limits and no member covers it."""
+    beaten: BoolArray
+    """``(n_options,)``: the members that another member most likely beats: the answer may be longer than it needs to be."""
 
 
-def answer_within(sets: FloatArray, required: Requirements) -> Within:
-    """Returns the answer that is right within margins and limits in as many draws as can be found.
+def answer_within(sets: FloatArray, required: Requirements, *, enough: float = 1.0, others: Iterable[FloatArray] = ()) -> Within:
+    """Returns the answer that is right within margins and limits in as many draws as can be found, without what it can spare.
 
     Args:
         sets: ``(n_draws, n_options, n_metrics)`` of what the true means may be, larger is better.
         required: which differences matter, and which limits options must keep.
+        enough: members that another member beats are left out as long as the answer is right in such a share of the draws.
+        others: other draws of what the true means may be, in which that must hold, too.
     """
     search = _Search(sets, required)
     search.settle()
     search.improve()
-    search.leave_out_beaten()
+    search.leave_out_beaten(enough, [_Search(draws, required, search.answer) for draws in others])
     return search.found()
 
 
 def judged_within(sets: FloatArray, required: Requirements, answer: BoolArray) -> Within:
     """Returns the same of an answer that is given."""
-    search = _Search(sets, required)
-    search.answer[:] = answer
-    search.members = search.counted()
-    return search.found()
+    return _Search(sets, required, answer).found()
 
 
 class _Search:
     """An answer that changes, and who is covered by it in each draw."""
 
-    def __init__(self, sets: FloatArray, required: Requirements) -> None:
+    def __init__(self, sets: FloatArray, required: Requirements, answer: BoolArray | None = None) -> None:
         self.able = feasible(sets, required)
         self.worth = worth_keeping(sets, required)
         self.shares = self.worth.mean(axis=0)
@@ -73,7 +75,7 @@ class _Search:
         self.beats = beats(middle, middle, required)
         self.behind = self.beats & weakly_dominates(middle[:, required.compared], middle[:, required.compared])
         """``[j, i]``: whether j beats i, and i is nowhere better, on average over the draws."""
-        self.answer: BoolArray = self.shares >= 0.5
+        self.answer: BoolArray = self.shares >= 0.5 if answer is None else answer.copy()
         self.members = self.counted()
         """``(n_draws, n_options)``: by how many of the answer each option is covered."""
 
@@ -113,19 +115,25 @@ class _Search:
                 break
             self._toggle(best)
 
-    def leave_out_beaten(self) -> None:
-        """Leaves out members that another member beats, if the answer is as good as equally likely right without them.
+    def leave_out_beaten(self, enough: float, others: Sequence[_Search]) -> None:
+        """Leaves out members that another member beats, the surest to be covered first, while the answer stays likely right.
 
-        Those that are nowhere better than it are left out if they are more likely covered than not: somebody may be equal to
-        them in one metric, so that nobody outdoes them, and far better in all others.
+        Nobody may outdo them, if all are equal in one metric; they are not worth keeping all the same. Those that are nowhere
+        better are left out if they are more likely covered than not.
         """
-        for option in np.argsort(self.shares, kind="stable").tolist():
+        uncovered = [self.uncovered(option) for option in range(len(self.answer))]
+        for option in np.argsort(uncovered, kind="stable").tolist():
             if not self.answer[option] or not (self.beats[:, option] & self.answer).any():
                 continue
-            least = self.right().sum() - HARDLY * len(self.able)
             is_behind = (self.behind[:, option] & self.answer).any() and self.uncovered(option) < 0.5
-            if is_behind or self._right_after(option) >= max(least, 1):
-                self._toggle(option)
+            if is_behind or all(each.can_spare(option, enough) for each in (self, *others)):
+                for each in (self, *others):
+                    each._toggle(option)
+
+    def can_spare(self, option: int, enough: float) -> bool:
+        """Whether the answer is likely right without a member: as likely as is enough, or hardly less than with it."""
+        least = min(self.right().sum() - HARDLY * len(self.able), enough * len(self.able))
+        return bool(self._right_after(option) >= max(least, 1))
 
     def right(self) -> BoolArray:
         """In which draws the answer is right."""
@@ -147,4 +155,8 @@ class _Search:
     def found(self) -> Within:
         outside = (self.able & (self.members == 0)).mean(axis=0)
         wrong = np.where(self.answer, 1.0 - self.shares, outside)
-        return Within(self.answer, self.right(), self.shares, self.able.mean(axis=0), wrong)
+        beaten = np.zeros(len(self.answer), dtype=np.bool_)
+        for option in np.flatnonzero(self.answer):
+            by = np.flatnonzero(self.beats[:, option] & self.answer)
+            beaten[option] = (self.covers[:, by, option].mean(axis=0) >= 0.5).any()
+        return Within(self.answer, self.right(), self.shares, self.able.mean(axis=0), wrong, beaten)
