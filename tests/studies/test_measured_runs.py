@@ -82,6 +82,15 @@ def test_an_exit_code_can_be_a_limit(tmp_path):
     assert "Pareto-optimal: true (" in shown
 
 
+def test_a_metric_that_is_printed_and_not_read_is_said_once(tmp_path):
+    given = ("run", "--options", "1,2", "--metrics", "wall_seconds:min", "--budget", "8", "--name", "s", "--")
+    said = call(*given, "sh", "-c", "echo; echo wall_seconds=77", "{option}", cwd=tmp_path).stderr
+    assert said.count("note: the command prints 'wall_seconds=77', which is not read: all metrics are measured from outside") == 1
+    study = pp.Study.open("s", storage=tmp_path / "paretopick.db")
+    assert all(row["wall_seconds"] < 10 for row in study.measurements())
+    assert "is not read" not in call(*given, "seq", "{option}", cwd=tmp_path).stderr
+
+
 def test_a_value_that_a_margin_cannot_take_is_said_with_what_to_write(tmp_path):
     given = (
         "run",

@@ -73,9 +73,24 @@ def test_nothing_that_the_measuring_process_does_beside_the_command_is_counted(m
     assert measured(["true"])["wall_seconds"] < 0.2
 
 
-def test_what_a_command_prints_itself_comes_first():
-    assert python("print('wall_seconds=7'); print('exit_code = 3')")["wall_seconds"] == 7
-    values = python('print(\'{"max_memory_mb": 12, "host": "a"}\'); print(\'{"other": 1}\')')
+@pytest.mark.parametrize(
+    "output",
+    ["wall_seconds=0.001", "exit_code = x", '{"wall_seconds": 7}', "wall_seconds=1\nwall_seconds=2", '{"max_memory_mb": 1}'],
+)
+def test_output_is_data_and_not_read_if_all_metrics_are_measured_from_outside(output):
+    command = Command([sys.executable, "-ISc", f"import time; time.sleep(0.1); print({output!r})"], metrics=BUILT_IN)
+    values = command(TODO)
+    assert list(values) == list(BUILT_IN)
+    assert 0.1 <= values["wall_seconds"] < 5
+    assert values["max_memory_mb"] > 2
+    assert values["exit_code"] == 0
+    assert command.not_read == output.partition("\n")[0]
+
+
+def test_what_a_command_prints_itself_comes_first_if_other_metrics_must_be_printed():
+    values = python("print('wall_seconds=7'); print('loss = 3')", metrics=["loss", "wall_seconds", "exit_code"])
+    assert values == {"loss": 3, "wall_seconds": 7, "exit_code": 0}
+    values = python('print(\'{"max_memory_mb": 12, "host": "a", "loss": 1}\')', metrics=["loss", "max_memory_mb", "output_bytes"])
     assert (values["max_memory_mb"], values["host"]) == (12, "a")
     assert values["output_bytes"] > 0
 

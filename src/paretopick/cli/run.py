@@ -31,7 +31,7 @@ from paretopick.cli.arguments import (
     typed,
 )
 from paretopick.cli.begun import name_of, say_what_is_there, under_a_name_of_its_own
-from paretopick.cli.disturbances import watching_times
+from paretopick.cli.disturbances import Watch, watching_times
 from paretopick.cli.output import note, print_result, print_result_as_json, say, used_text
 from paretopick.cli.progress import study_bar
 from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
@@ -39,6 +39,7 @@ from paretopick.policies import DEFAULT_POLICY
 from paretopick.storage import open_storage
 from paretopick.studies import Study, run_study
 from paretopick.studies.budgets import seconds_of
+from paretopick.studies.commands import Command
 from paretopick.studies.company import OtherPrograms, times_among
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, command_words, read_study_file
@@ -167,7 +168,7 @@ def command(
                 workers=size,
                 retries=attempts,
                 worker=worker,
-                watch=with_others(watch),
+                watch=_with_what_is_not_read(with_others(watch), measure),
                 abandon=measure.stop,
                 signals=STOPPED_BY,
                 seconds=seconds,
@@ -220,6 +221,24 @@ def _as_said_now(told: StudyFile, timeout: float | None, warmup: int | None, pre
         prepare=before.prepare if prepare is None else command_words(prepare, before.shell, "--prepare"),
     )
     return replace(told, definition=said)
+
+
+def _with_what_is_not_read(watch: Watch, measure: Command) -> Watch:
+    """Returns what watches a run, and says once if the command prints a metric where its output is not read."""
+    said = False
+
+    def look(study: Study, sentence: str) -> None:
+        nonlocal said
+        watch(study, sentence)
+        if measure.not_read and not said:
+            said = True
+            watch(
+                study,
+                f"note: the command prints {measure.not_read!r}, which is not read: all metrics are measured from outside, and "
+                "what is printed is data then. To have it read, give the metric another name, in the command and in the study.",
+            )
+
+    return look
 
 
 def _first(*given: int | None) -> int | None:
