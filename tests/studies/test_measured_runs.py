@@ -1,11 +1,13 @@
 """``paretopick run`` with metrics that no command prints: whole studies in one line, runs before measurements, files."""
 
 import re
+import shlex
 import subprocess
 
 import pytest
 
 import paretopick as pp
+from paretopick.studies.files import command_words, read_study_file
 from support.terminals import call, stdout_of
 
 METRICS = "wall_seconds:min~10%,output_bytes:min~2%"
@@ -62,7 +64,15 @@ def test_a_file_says_what_runs_before_measurements_and_the_command_line_says_oth
     [
         (("--warmup", "-1"), "--warmup=-1 is too small"),
         (("--prepare", "it's"), """--prepare="it's" cannot be taken apart (No closing quotation); write its quotes in pairs"""),
-        (("--prepare", "sync; ls"), "there is no program 'sync;' that could be run; what only a shell understands needs --shell"),
+        (
+            ("--prepare", "sync; ls"),
+            "--prepare='sync; ls' has ';', which only a shell understands, and none reads it",
+        ),
+        (("--prepare", "echo 3 > seen"), "--prepare='echo 3 > seen' has '>', which only a shell understands"),
+        (("--prepare", "echo 3 >>seen"), "has '>>', which only a shell understands"),
+        (("--prepare", "true && touch seen"), "has '&&', which only a shell understands"),
+        (("--prepare", 'touch "$(cat name)"'), "has '$(', which only a shell understands"),
+        (("--prepare", "touch `cat name`"), "has '`', which only a shell understands"),
         (("--prepare", "rm {optoin}"), "the command has {optoin}, and options have {option}"),
     ],
 )
@@ -80,6 +90,65 @@ def test_an_exit_code_can_be_a_limit(tmp_path):
     shown = stdout_of(*given, "--budget", "8", "--name", "s", "--", "{option}", cwd=tmp_path)
     assert re.search(r"^false +infeasible", shown, re.MULTILINE)
     assert "Pareto-optimal: true (" in shown
+
+
+@pytest.mark.parametrize(
+    "prepare, words",
+    [
+        ("echo '3 > 2' \\; \"a|b\"", ["3 > 2 ; a|b"]),
+        ("sh -c 'echo $(echo 1) > x; cat x'", ["1"]),
+        ('sh -c "echo $(echo 1) | cat"', ["1"]),
+    ],
+)
+def test_what_is_between_quotes_before_a_measurement_is_meant_as_it_is(tmp_path, prepare, words):
+    told = command_words(prepare, shell=False)
+    shown = subprocess.run(told, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert shown.splitlines() == words
+
+
+@pytest.mark.parametrize(
+    "words, meant",
+    [
+        (["echo", "size={option}", "|", "cat"], "|"),
+        (["echo", "size={option}", "2>/dev/null"], "2>/dev/null"),
+        (["echo", "size={option}", ";", "sync"], ";"),
+        (["echo", "size={option}", "`nproc`"], "`nproc`"),
+        (["echo", "size={option}", "--jobs=$(nproc)"], "--jobs=$(nproc)"),
+        (["sh", "-c", "echo size={option} $(echo 1) | cat"], ""),
+        (["find", ".", "-maxdepth", "0", "-exec", "echo", "size={option}", ";"], ""),
+        (["echo", "size={option}", "a|b", "x>y"], ""),
+    ],
+)
+def test_a_word_of_the_command_that_only_a_shell_would_understand_is_named(tmp_path, words, meant):
+    given = ("run", "--options", "1,2", "--metrics", "output_bytes:min", "--budget", "4", "--name", "s")
+    said = call(*given, "--", *words, cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert ("no shell reads the command" in said.stderr) == bool(meant)
+    if meant:
+        assert f"note: no shell reads the command, so {meant!r} is a word like others for it; write --shell" in said.stderr
+
+
+@pytest.mark.parametrize("metric", ["exit_code<=0", "exit_code:min<=0"])
+def test_an_exit_code_that_may_vary_is_not_limited_to_zero(tmp_path, metric):
+    given = ("run", "--options", "true,false", "--metrics", f"wall_seconds:min,{metric}", "--budget", "8")
+    refused = call(*given, "--", "{option}", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "metric 'exit_code' is to be at most 0 and is not exact" in refused.stderr
+    for remedy in ("--exact exit_code", "exit_code = {at_most = 0, exact = true}", "exit_code<=0.01"):
+        assert remedy in refused.stderr
+    assert not list(tmp_path.iterdir())
+    exact = "exit_code = {at_most = 0, exact = true}"
+    (tmp_path / "study.toml").write_text(f"{FILE}{exact}\n")
+    assert read_study_file(tmp_path / "study.toml").measure()
+
+
+@pytest.mark.parametrize("option", ["-x", "--fast"])
+def test_what_takes_an_option_out_can_be_typed_though_its_name_begins_with_a_dash(tmp_path, option):
+    given = ("--options", f"{option},{option}2", "--metrics", "m:min", "--budget", "8", "--name", "-h", "--storage", "s.db")
+    failed = call("run", *given, "--retries", "0", "--", "false", "{option}", cwd=tmp_path)
+    (shown,) = re.findall("Or without it: (.*)", failed.stderr)
+    assert shown.startswith("paretopick retire --storage s.db -- -h ")
+    assert "is retired" in stdout_of(*shlex.split(shown)[1:], cwd=tmp_path)
 
 
 def test_a_metric_that_is_printed_and_not_read_is_said_once(tmp_path):

@@ -151,6 +151,8 @@ def command(
     attempts = check_integer(_first(retries, told.retries, RETRIES), "--retries", minimum=0)
     if not measure.depends_on_the_option:
         note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
+    if word := measure.word_for_a_shell:
+        note(f"no shell reads the command, so {word!r} is a word like others for it; write --shell, in a file shell = true.")
     database = open_storage(storage)
     if name is None and options is not None:
         told = under_a_name_of_its_own(told, database)
@@ -177,7 +179,7 @@ def command(
         _say_how_to_go_on(study, interrupt)
         raise typer.Exit(128 + getattr(interrupt, "number", signal.SIGINT)) from None
     except MeasuringFailed as problem:
-        retire = typed(["paretopick", "retire", study.name, problem.option or "", "REASON"], storage)
+        retire = typed(["paretopick", "retire"], storage, names=[study.name, problem.option or "", "REASON"])
         last = [f"    {line}" for line in (problem.output or "").splitlines()[-8:]]
         output = ["Its last output:", *last] if last else []
         raise MeasuringFailed("\n".join([str(problem), *output, f"Go on with: {_again()}", f"Or without it: {retire}"])) from None

@@ -14,7 +14,7 @@ from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.storage.addresses import PASSWORD_FILE
 from paretopick.studies.definition import RESERVED
 from paretopick.studies.measurement import Measurement
-from paretopick.studies.plain_words import Filled, PlainWords, check_names
+from paretopick.studies.plain_words import Filled, PlainWords, check_names, word_for_a_shell
 from paretopick.studies.readings import line_with, readings
 from paretopick.studies.shell import OPTION, SETTING, ShellCode, variables
 from paretopick.studies.shell_syntax import PLACEHOLDER
@@ -82,7 +82,8 @@ class Command:
         """A line that would have printed a metric, had output been read that is data."""
         if not words or not words[0].strip():
             raise InvalidInput("there is no command that measures; write for instance ./bench.sh {option}.")
-        self._given = [" ".join(words)] if shell else list(words)
+        self._shell = shell
+        self._given, self._prepared = [" ".join(words)] if shell else list(words), list(prepare)
         self._command = self._read(words, shell)
         self._prepare = self._read(prepare, shell) if prepare else None
         self._started = Started(self._folder, None if timeout is None else check_real(timeout, "timeout", above=0.0))
@@ -106,6 +107,12 @@ class Command:
             OPTION in word or SETTING in word or any(found[1] is not None for found in PLACEHOLDER.finditer(word))
             for word in self._given
         )
+
+    @property
+    def word_for_a_shell(self) -> str:
+        """A word of the command, or of what runs before it, that is likely to be meant for a shell, and none reads it."""
+        given = [] if self._shell else [self._given, *([self._prepared] if self._prepared else [])]
+        return next((word for words in given if (word := word_for_a_shell(words))), "")
 
     def hide(self, *names: str) -> None:
         """Keeps variables of the environment from the command: secrets that are for us."""

@@ -21,7 +21,9 @@ from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies.budgets import Amount
 from paretopick.studies.commands import Command
 from paretopick.studies.definition import Definition, define
+from paretopick.studies.plain_words import code_in
 from paretopick.studies.tables import read_options
+from paretopick.studies.usage import check_exit_code
 
 KEYS = (
     *("name", "options", "metrics", "exact", "budget", "cost", "policy", "scale", "confidence", "resolution"),
@@ -41,8 +43,9 @@ class StudyFile:
     workers: int | None = None
 
     def measure(self) -> Command:
-        """Returns what measures an option."""
+        """Returns what measures an option; refuses what could not give an answer, before anything is created."""
         definition, costs = self.definition, self.definition.costs
+        check_exit_code(definition.metrics)
         return Command(
             definition.command,
             metrics=[
@@ -157,6 +160,11 @@ def command_words(command: Any, shell: bool, name: str = "command") -> tuple[str
         name: what it is called where it was given.
     """
     if isinstance(command, str):
+        if not shell and (code := code_in(command)):
+            raise InvalidInput(
+                f"{name}={short(command)} has {code!r}, which only a shell understands, and none reads it; write --shell, in a "
+                f"file shell = true. Between single quotes it is a character like others."
+            )
         try:
             return (command,) if shell else tuple(shlex.split(command))
         except ValueError as problem:
