@@ -160,23 +160,81 @@ def test_a_metric_that_is_printed_and_not_read_is_said_once(tmp_path):
     assert "is not read" not in call(*given, "seq", "{option}", cwd=tmp_path).stderr
 
 
-def test_a_value_that_a_margin_cannot_take_is_said_with_what_to_write(tmp_path):
+FAILING = ("--options", "true,false", "--budget", "8", "--retries", "0")
+
+
+@pytest.mark.parametrize(
+    "metrics, words, cause",
+    [
+        (("output_bytes:min~2%",), ("echo", "-n"), "metric 'output_bytes' is 0, and the margin 2%, which needs values above 0"),
+        (("m:min", "--exact", "m"), ("sh", "-c", "echo m=$PARETOPICK_NUMBER"), "an exact metric never changes"),
+        (("seconds:min", "--name=s"), ("echo", "1"), "there is no value for 'seconds'"),
+    ],
+)
+def test_where_the_metrics_of_a_study_are_wrong_another_study_is_what_helps(tmp_path, metrics, words, cause):
+    failed = call("run", *FAILING, "--metrics", *metrics, "--", *words, cwd=tmp_path).stderr
+    assert cause in failed
+    (name,) = pp.Study.list(storage=tmp_path / "paretopick.db")
+    assert f"If the metrics are wrong: they belong to the study {name!r} and stay as they are; begin another one" in failed
+    assert f"Or begin this one anew: paretopick delete {name} --yes" in failed
+    assert "If the command is wrong, repair it. Go on with: paretopick run --options true,false" in failed
+    (shown,) = re.findall("begin another one with other --metrics or --exact: (.*)", failed)
+    assert shown.startswith(f"paretopick run --name {name}-2 --options true,false ")
+    typed = shlex.split(shown)
+    assert typed.count("--name") == 1
+    assert "--name=s" not in typed
+    typed[typed.index("--metrics") + 1] = "output_bytes:min"
+    typed = typed[1 : typed.index("--")]
+    if "--exact" in typed:
+        del typed[typed.index("--exact") : typed.index("--exact") + 2]
+    stdout_of(*typed, "--", *words, cwd=tmp_path)
+
+
+def test_where_the_metrics_in_a_file_are_wrong_they_are_changed_there(tmp_path):
+    (tmp_path / "study.toml").write_text(FILE.replace('"max"', '"min~2%"').replace('"wc -c seen"', '"true"') + "\n")
+    failed = call("run", "study.toml", cwd=tmp_path).stderr
+    assert "they belong to the study 'study' and stay as they are; give it other ones and another name in study.toml" in failed
+
+
+def test_after_other_failures_the_same_command_goes_on(tmp_path):
+    failed = call("run", *FAILING, "--metrics", "m:min", "--name", "s", "--", "false", "{option}", cwd=tmp_path).stderr
+    assert "\nGo on with: paretopick run --options true,false" in failed
+    assert "metrics are wrong" not in failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_run_whose_time_is_over_and_that_is_sure_does_not_ask_for_more(tmp_path, form):
     given = (
         "run",
         "--options",
-        "true,false",
+        "1,9",
         "--metrics",
-        "output_bytes:min~2%",
+        "output_bytes:min~5%",
         "--budget",
-        "8",
-        "--retries",
-        "0",
-        "--",
-        "echo",
-        "-n",
+        "900",
+        "--name",
+        "s",
+        "--for",
+        "2s",
+        *form,
     )
-    failed = call(*given, cwd=tmp_path)
-    assert "metric 'output_bytes' is 0, and the margin 2%, which needs values above 0" in failed.stderr
+    ended = call(*given, *form, "--", "head", "-c", "{option}000", "/dev/zero", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert form or "Next: It is sure enough" in ended.stdout
+    assert (
+        "note: the time of this run, 2s, is over, and the result is sure enough; a part of the budget is left (" in ended.stderr
+    )
+    assert "Go on with" not in ended.stderr
+
+
+def test_the_memory_below_which_nothing_is_measured_is_said_at_the_start(tmp_path):
+    given = ("run", "--options", "1,2", "--budget", "4", "--name", "s", "--metrics")
+    said = call(*given, "max_memory_mb:min", "--", "true", "{option}", cwd=tmp_path).stderr
+    (smallest,) = re.findall(r"note: max_memory_mb is never below ([\d.]+), which is what starting a command takes", said)
+    rows = pp.Study.open("s", storage=tmp_path / "paretopick.db").measurements()
+    assert [row["max_memory_mb"] for row in rows] == pytest.approx([float(smallest)] * len(rows), abs=0.3)
+    assert "max_memory_mb" not in call(*given, "wall_seconds:min", "--name", "t", "--", "true", "{option}", cwd=tmp_path).stderr
 
 
 @pytest.mark.slow

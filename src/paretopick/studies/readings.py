@@ -17,6 +17,10 @@ MOST_BESIDE = 50
 """Values beside the metrics that are kept of one JSON object."""
 
 
+class NotPrinted(MeasuringFailed):
+    """A command that has printed no value for a metric."""
+
+
 def readings(
     output: str,
     metrics: Sequence[str],
@@ -61,7 +65,7 @@ def readings(
             if aside and not said:
                 shown += f" to standard output, and to standard error: {cut(aside, 100)!r}"
             without = ", or call it wall_seconds, which is measured without" if TIMES.search(name.lower()) else ""
-            raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...{without}")
+            raise NotPrinted(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...{without}")
     more = {name: value for name, value in pairs if name not in metrics and _is_worth_keeping(name, value, taken)}
     kept = list(more.items())[:MOST_BESIDE] if in_json else []
     return {name: found.get(name, known.get(name)) for name in metrics} | dict(kept)
