@@ -200,3 +200,18 @@ def test_a_study_stored_before_these_were_kept_opens():
         del record[key]
     assert not {"prepare", "warmup"} & set(record)
     assert Definition.from_dict(json.loads(json.dumps(record))) == study()
+
+
+def test_options_that_are_lists_of_words_are_called_as_one_types_them_and_stand_for_several_words(tmp_path):
+    path = tmp_path / "study.toml"
+    text = 'options = [["printf", "%s.", "a b", "c"], ["true"], "my program"]\nmetrics = {output_bytes = "max"}\nbudget = 12\n'
+    path.write_text(f'{text}command = ["{{option}}", "x{{option}}"]\n')
+    told = read_study_file(path)
+    assert told.definition.options == ("printf %s. 'a b' c", "true", "'my program'")
+    assert told.definition.command == ("{option...}", "x{option}")
+    path.write_text(f'{text}command = ["env", "{{option}}"]\n')
+    measure = read_study_file(path).measure()
+    assert measure(pp.Measurement(1, "printf %s. 'a b' c", 1, {}, None)) == {"output_bytes": 6}
+    path.write_text(text.replace('["true"]', "[[]]"))
+    with pytest.raises(pp.InvalidInput, match=r"options have \[\[\]\], which is not a list of words; write \[\"gzip\", \"-9\"\]"):
+        read_study_file(path)

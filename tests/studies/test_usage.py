@@ -1,6 +1,8 @@
 """What is measured of commands from outside: time, processors, memory, output and exit codes, whatever they print."""
 
 import os
+import re
+import signal
 import sys
 import tempfile
 import time
@@ -25,6 +27,14 @@ def measured(words: list[str], *, metrics=BUILT_IN, **options) -> dict[str, floa
 
 def python(code: str, **options) -> dict[str, float]:
     return measured([sys.executable, "-ISc", code], **options)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return not re.search(r"\) Z ", Path(f"/proc/{pid}/stat").read_text())
+    except OSError:
+        return False
 
 
 def test_all_that_is_built_in_is_measured_of_a_command_that_prints_nothing_of_it():
@@ -53,9 +63,34 @@ def test_what_starts_the_command_is_hardly_counted():
     assert max(row["max_memory_mb"] for row in values) < SMALLEST
 
 
-def test_what_a_command_prints_itself_comes_first():
-    assert python("print('wall_seconds=7'); print('exit_code = 3')")["wall_seconds"] == 7
-    values = python('print(\'{"max_memory_mb": 12, "host": "a"}\'); print(\'{"other": 1}\')')
+def test_nothing_that_the_measuring_process_does_beside_the_command_is_counted(monkeypatch, tmp_path):
+    """It may be kept from its work by other programs; the command waits for it, and only then is its time."""
+    program = tmp_path / "usage_process.py"
+    code = Path(usage_process.__file__).read_text()
+    assert code.count("    import select\n") == 1
+    program.write_text(code.replace("    import select\n", "    time.sleep(0.3)\n    import select\n"))
+    monkeypatch.setattr(usage_process, "__file__", str(program))
+    assert measured(["true"])["wall_seconds"] < 0.2
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["wall_seconds=0.001", "exit_code = x", '{"wall_seconds": 7}', "wall_seconds=1\nwall_seconds=2", '{"max_memory_mb": 1}'],
+)
+def test_output_is_data_and_not_read_if_all_metrics_are_measured_from_outside(output):
+    command = Command([sys.executable, "-ISc", f"import time; time.sleep(0.1); print({output!r})"], metrics=BUILT_IN)
+    values = command(TODO)
+    assert list(values) == list(BUILT_IN)
+    assert 0.1 <= values["wall_seconds"] < 5
+    assert values["max_memory_mb"] > 2
+    assert values["exit_code"] == 0
+    assert command.not_read == output.partition("\n")[0]
+
+
+def test_what_a_command_prints_itself_comes_first_if_other_metrics_must_be_printed():
+    values = python("print('wall_seconds=7'); print('loss = 3')", metrics=["loss", "wall_seconds", "exit_code"])
+    assert values == {"loss": 3, "wall_seconds": 7, "exit_code": 0}
+    values = python('print(\'{"max_memory_mb": 12, "host": "a", "loss": 1}\')', metrics=["loss", "max_memory_mb", "output_bytes"])
     assert (values["max_memory_mb"], values["host"]) == (12, "a")
     assert values["output_bytes"] > 0
 
@@ -128,6 +163,38 @@ def test_an_exit_code_is_a_failure_unless_it_is_a_metric():
     assert problem.value.output.endswith("(100 bytes that are not text)\nout of paper\n")
     with pytest.raises(pp.MeasuringFailed, match="killed by signal SIGABRT; it said: nothing"):
         python("import os; os.abort()", metrics=["wall_seconds"])
+
+
+@pytest.mark.parametrize("name", ["HUP", "INT", "QUIT", "TERM", "ALRM", "USR1", "USR2"])
+def test_a_command_that_sends_a_signal_to_its_whole_group_is_measured_to_its_end(name):
+    number = signal.Signals[f"SIG{name}"]
+    assert measured(["sh", "-c", f"kill -{name} 0"])["exit_code"] == 128 + number
+    heedless = measured(["sh", "-c", f"trap '' {name}; kill -{name} 0; sleep 0.2; echo done"])
+    assert (heedless["exit_code"], heedless["output_bytes"]) == (0, 5)
+
+
+def test_a_command_ends_if_what_measures_it_is_killed(tmp_path):
+    code = "echo $$ > pid; sleep 600 & echo $! > child; kill -KILL $PPID; wait"
+    with pytest.raises(
+        pp.MeasuringFailed, match=r"^what was to measure it ended without a report \(killed by signal SIGKILL\), and the command"
+    ):
+        measured(["sh", "-c", code], folder=tmp_path)
+    for file in ("pid", "child"):
+        pid, deadline = int((tmp_path / file).read_text()), time.monotonic() + 10
+        while alive(pid):
+            assert time.monotonic() < deadline, f"{file} goes on"
+            time.sleep(0.01)
+
+
+def test_a_command_does_not_begin_if_what_measures_it_is_killed_before(monkeypatch, tmp_path):
+    program = tmp_path / "usage_process.py"
+    code = Path(usage_process.__file__).read_text()
+    program.write_text(code.replace("    import select\n", "    os.kill(os.getpid(), signals.SIGKILL)\n"))
+    monkeypatch.setattr(usage_process, "__file__", str(program))
+    with pytest.raises(pp.MeasuringFailed, match="ended without a report"):
+        measured(["touch", "begun"], folder=tmp_path)
+    time.sleep(0.2)
+    assert not (tmp_path / "begun").exists()
 
 
 def test_a_program_that_is_not_there_is_said_to_be():

@@ -254,14 +254,28 @@ def column_pairs(texts: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def typed(words: Iterable[str], storage: str | None = None) -> str:
+def typed(words: Iterable[str], storage: str | None = None, *, names: Iterable[str] | None = None) -> str:
     """What to type, without the password of a database, which has no place on a screen.
 
     Args:
         words: of the command.
         storage: as it was given beside them, if it was.
+        names: what stands behind the verb and is no flag, however it begins; by default the words before the first flag.
+
+    >>> typed(["paretopick", "retire"], "a.db", names=["s", "zlib 9", "REASON"])
+    "paretopick retire s 'zlib 9' REASON --storage a.db"
+    >>> typed(["paretopick", "retire"], "a.db", names=["s", "-O3", "REASON"])
+    'paretopick retire --storage a.db -- s -O3 REASON'
     """
-    given = [*words, *(() if storage is None else ("--storage", storage))]
+    listed = list(words)
+    verb, rest = listed[:2], listed[2:]
+    if names is None:
+        n_names = next((place for place, word in enumerate(rest) if word.startswith("--")), len(rest))
+        names, rest = rest[:n_names], rest[n_names:]
+    named = list(names)
+    flags = [*rest, *(() if storage is None else ("--storage", storage))]
+    as_flags = any(name.startswith("-") for name in named)
+    given = [*verb, *flags, "--", *named] if as_flags else [*verb, *named, *flags]
     shown = [_can_be_seen(word) for word in given]
     return shlex.join(shown) + (" (with the password as before)" if shown != given else "")
 

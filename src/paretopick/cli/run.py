@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated
 
@@ -28,22 +26,23 @@ from paretopick.cli.arguments import (
     aim_from,
     check_file_alone,
     study_from,
-    typed,
 )
 from paretopick.cli.begun import name_of, say_what_is_there, under_a_name_of_its_own
-from paretopick.cli.disturbances import watching_times
-from paretopick.cli.output import note, print_result, print_result_as_json, say, used_text
+from paretopick.cli.disturbances import Watch, watching_times
+from paretopick.cli.going_on import after_failure, after_interrupt, after_its_time
+from paretopick.cli.output import note, print_result, print_result_as_json, say
 from paretopick.cli.progress import study_bar
-from paretopick.errors import InvalidInput, MeasuringFailed, StorageFailed
+from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.policies import DEFAULT_POLICY
 from paretopick.storage import open_storage
 from paretopick.studies import Study, run_study
 from paretopick.studies.budgets import seconds_of
+from paretopick.studies.commands import Command
 from paretopick.studies.company import OtherPrograms, times_among
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, command_words, read_study_file
-from paretopick.studies.interrupts import Stopped
 from paretopick.studies.running import RETRIES, create_or_open
+from paretopick.studies.started import smallest_memory
 
 NAME = "run"
 STOPPED_BY = (signal.SIGTERM, signal.SIGHUP)
@@ -150,12 +149,17 @@ def command(
     attempts = check_integer(_first(retries, told.retries, RETRIES), "--retries", minimum=0)
     if not measure.depends_on_the_option:
         note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
+    if word := measure.word_for_a_shell:
+        note(f"no shell reads the command, so {word!r} is a word like others for it; write --shell, in a file shell = true.")
     database = open_storage(storage)
     if name is None and options is not None:
         told = under_a_name_of_its_own(told, database)
     study = create_or_open(told.name, told.definition, database)
     was_done = study.done
-    say_what_is_there(study, told.definition, storage, file=" ".join(what or []) if options is None and metrics is None else None)
+    file = " ".join(what or []) if options is None and metrics is None else None
+    say_what_is_there(study, told.definition, storage, file=file)
+    if "max_memory_mb" in study.metrics and not was_done and (smallest := smallest_memory()) is not None:
+        note(f"max_memory_mb is never below {smallest:.1f}, which is what starting a command takes: less is shown as that.")
     times = [] if was_done else times_among(told.definition.metrics)
     if database.shown.startswith("postgresql"):
         measure.hide(*PASSWORDS_OF_POSTGRESQL)
@@ -167,27 +171,24 @@ def command(
                 workers=size,
                 retries=attempts,
                 worker=worker,
-                watch=with_others(watch),
+                watch=_with_what_is_not_read(with_others(watch), measure),
                 abandon=measure.stop,
                 signals=STOPPED_BY,
                 seconds=seconds,
             )
     except KeyboardInterrupt as interrupt:
-        _say_how_to_go_on(study, interrupt)
+        after_interrupt(study, interrupt)
         raise typer.Exit(128 + getattr(interrupt, "number", signal.SIGINT)) from None
     except MeasuringFailed as problem:
-        retire = typed(["paretopick", "retire", study.name, problem.option or "", "REASON"], storage)
-        last = [f"    {line}" for line in (problem.output or "").splitlines()[-8:]]
-        output = ["Its last output:", *last] if last else []
-        raise MeasuringFailed("\n".join([str(problem), *output, f"Go on with: {_again()}", f"Or without it: {retire}"])) from None
+        raise MeasuringFailed(after_failure(problem, study, storage, database, file)) from None
     if as_json:
         print_result_as_json(result)
     else:
         print_result(result)
         if was_done:
             say(f"Nothing was measured now: this is the study {study.name!r} as it was finished before.")
-    if limit is not None and not result.done:
-        note(f"the time of this run, {limit}, is over, and the study is not done ({result.used_text}). Go on with: {_again()}")
+    if limit is not None:
+        after_its_time(study, result, limit)
 
 
 def _from_file(what: list[str], given: Mapping[str, bool]) -> StudyFile:
@@ -222,20 +223,24 @@ def _as_said_now(told: StudyFile, timeout: float | None, warmup: int | None, pre
     return replace(told, definition=said)
 
 
+def _with_what_is_not_read(watch: Watch, measure: Command) -> Watch:
+    """Returns what watches a run, and says once if the command prints a metric where its output is not read."""
+    said = False
+
+    def look(study: Study, sentence: str) -> None:
+        nonlocal said
+        watch(study, sentence)
+        if measure.not_read and not said:
+            said = True
+            watch(
+                study,
+                f"note: the command prints {measure.not_read!r}, which is not read: all metrics are measured from outside, and "
+                "what is printed is data then. To have it read, give the metric another name, in the command and in the study.",
+            )
+
+    return look
+
+
 def _first(*given: int | None) -> int | None:
     """The first that was said."""
     return next((value for value in given if value is not None), None)
-
-
-def _say_how_to_go_on(study: Study, interrupt: KeyboardInterrupt) -> None:
-    how = f"Ended by {signal.Signals(interrupt.number).name}" if isinstance(interrupt, Stopped) else "Interrupted"
-    with suppress(StorageFailed):
-        how += f" with {used_text(study.status())}"
-    try:
-        print(f"{how}. Go on with: {_again()}", file=sys.stderr, flush=True)
-    except OSError:  # the terminal is gone, and what could not be written must not be tried again at the very end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-
-
-def _again() -> str:
-    return typed(["paretopick", *sys.argv[1:]])

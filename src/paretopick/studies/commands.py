@@ -14,8 +14,8 @@ from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.storage.addresses import PASSWORD_FILE
 from paretopick.studies.definition import RESERVED
 from paretopick.studies.measurement import Measurement
-from paretopick.studies.plain_words import Filled, PlainWords, check_names
-from paretopick.studies.readings import readings
+from paretopick.studies.plain_words import Filled, PlainWords, check_names, word_for_a_shell
+from paretopick.studies.readings import line_with, readings
 from paretopick.studies.shell import OPTION, SETTING, ShellCode, variables
 from paretopick.studies.shell_syntax import PLACEHOLDER
 from paretopick.studies.started import Started, end_of, how_it_ended
@@ -23,6 +23,9 @@ from paretopick.studies.usage import Usage, built_in
 
 LONGEST_OUTPUT = 10_000_000
 """Bytes; a command that prints more prints something else than a measurement."""
+
+MOST_LOOKED_AT = 100_000
+"""Bytes of output that is data in which we look for what might have been meant as a metric."""
 
 LONGEST_VARIABLE = 100_000
 """Characters; a longer setting would keep commands from being started, and is in their environment only if they ask for it."""
@@ -36,7 +39,7 @@ class Command:
 
     It prints one JSON object, or lines ``name=value``. Numbers and texts that the object has beside the metrics are kept, as
     whatever is told beside metrics is; whatever else it prints is ignored. Metrics that are called as in ``BUILT_IN`` it need not
-    print: they are measured from outside. If all of them are, it may print what it likes, as much as it likes.
+    print: they are measured from outside. If all of them are, its output is data: as long as it likes, and not read.
 
     Its environment is ours, without what says where the study is kept; it finds there the name of the option, its settings, the
     number of the measurement and the round in PARETOPICK_OPTION, PARETOPICK_SETTING_name, PARETOPICK_NUMBER and
@@ -75,9 +78,12 @@ class Command:
         self._warmup = check_integer(warmup, "warmup", minimum=0)
         self._warm: set[str] = set()
         """The options that need no runs before they are measured."""
+        self.not_read = ""
+        """A line that would have printed a metric, had output been read that is data."""
         if not words or not words[0].strip():
             raise InvalidInput("there is no command that measures; write for instance ./bench.sh {option}.")
-        self._given = [" ".join(words)] if shell else list(words)
+        self._shell = shell
+        self._given, self._prepared = [" ".join(words)] if shell else list(words), list(prepare)
         self._command = self._read(words, shell)
         self._prepare = self._read(prepare, shell) if prepare else None
         self._started = Started(self._folder, None if timeout is None else check_real(timeout, "timeout", above=0.0))
@@ -101,6 +107,12 @@ class Command:
             OPTION in word or SETTING in word or any(found[1] is not None for found in PLACEHOLDER.finditer(word))
             for word in self._given
         )
+
+    @property
+    def word_for_a_shell(self) -> str:
+        """A word of the command, or of what runs before it, that is likely to be meant for a shell, and none reads it."""
+        given = [] if self._shell else [self._given, *([self._prepared] if self._prepared else [])]
+        return next((word for words in given if (word := word_for_a_shell(words))), "")
 
     def hide(self, *names: str) -> None:
         """Keeps variables of the environment from the command: secrets that are for us."""
@@ -137,17 +149,16 @@ class Command:
                 raise
 
     def _printed(self, stdout: IO[bytes], stderr: IO[bytes], usage: Usage | None, todo: Measurement) -> dict[str, Any]:
-        """What it printed, and what was measured of that which it did not print."""
+        """What it printed, and what was measured of that which it did not print; output is data if nothing has to be printed."""
         from_outside = {} if usage is None else {name: float(getattr(usage, name)) for name in self._built_in}
-        all_of_it = len(from_outside) == len(self._metrics)
-        if stdout.seek(0, os.SEEK_END) > LONGEST_OUTPUT:
-            if all_of_it:
-                return dict(from_outside)
-            raise MeasuringFailed(f"it printed more than {LONGEST_OUTPUT // 10**6} MB; print the metrics alone")
+        size = stdout.seek(0, os.SEEK_END)
         stdout.seek(0)
-        output = stdout.read()
-        if all_of_it and not any(name.encode() in output for name in self._metrics):
+        if len(from_outside) == len(self._metrics):
+            self.not_read = self.not_read or line_with(stdout.read(MOST_LOOKED_AT), self._metrics)
             return dict(from_outside)
+        if size > LONGEST_OUTPUT:
+            raise MeasuringFailed(f"it printed more than {LONGEST_OUTPUT // 10**6} MB; print the metrics alone")
+        output = stdout.read()
         taken = {*RESERVED, *todo.settings}
         return readings(
             output.decode(errors="replace"), self._metrics, beside=end_of(stderr), taken=taken, from_outside=from_outside

@@ -21,7 +21,9 @@ from paretopick.policies import DEFAULT_POLICY
 from paretopick.studies.budgets import Amount
 from paretopick.studies.commands import Command
 from paretopick.studies.definition import Definition, define
+from paretopick.studies.plain_words import code_in
 from paretopick.studies.tables import read_options
+from paretopick.studies.usage import check_exit_code
 
 KEYS = (
     *("name", "options", "metrics", "exact", "budget", "cost", "policy", "scale", "confidence", "resolution"),
@@ -41,8 +43,9 @@ class StudyFile:
     workers: int | None = None
 
     def measure(self) -> Command:
-        """Returns what measures an option."""
+        """Returns what measures an option; refuses what could not give an answer, before anything is created."""
         definition, costs = self.definition, self.definition.costs
+        check_exit_code(definition.metrics)
         return Command(
             definition.command,
             metrics=[
@@ -119,8 +122,11 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
     missing = [key for key in NEEDED if key not in record]
     if missing:
         raise InvalidInput(f"there is no {missing[0]!r}; a study file needs {quoted(NEEDED)}.")
-    options = record["options"]
+    options, several = _joined(record["options"])
     shell = check_flag(record.get("shell", False), "shell")
+    commands = {key: command_words(record[key], shell, key) for key in ("command", "prepare") if key in record}
+    if several and not shell:
+        commands = {key: _with_several(words) for key, words in commands.items()}
     definition = define(
         options=read_options(path.parent / options) if isinstance(options, str) else options,
         metrics=record["metrics"],
@@ -136,16 +142,32 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         name=_text(record.get("name", path.stem), "name"),
         definition=replace(
             definition,
-            command=command_words(record["command"], shell) if "command" in record else (),
+            command=commands.get("command", ()),
             shell=shell,
             timeout=check_real(record["timeout"], "timeout", above=0.0) if "timeout" in record else None,
             folder=os.path.abspath(path.parent / path_text(_text(record.get("folder", "."), "folder"))),
-            prepare=command_words(record["prepare"], shell, "prepare") if "prepare" in record else (),
+            prepare=commands.get("prepare", ()),
             warmup=check_integer(record.get("warmup", 0), "warmup", minimum=0),
         ),
         retries=check_integer(record["retries"], "retries", minimum=0) if "retries" in record else None,
         workers=check_integer(record["workers"], "workers", minimum=1) if "workers" in record else None,
     )
+
+
+def _joined(options: Any) -> tuple[Any, bool]:
+    """Options, each as a text where some are lists of words, and whether some are; their names are what one would type."""
+    if not isinstance(options, list) or not any(isinstance(entry, list) for entry in options):
+        return options, False
+    words = [entry if isinstance(entry, list) else [entry] for entry in options]
+    for entry in words:
+        if not entry or not all(isinstance(word, str) for word in entry):
+            raise InvalidInput(f'options have {short(entry)}, which is not a list of words; write ["gzip", "-9"].')
+    return [shlex.join(entry) for entry in words], True
+
+
+def _with_several(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a command in which ``{option}``, as a word of its own, stands for a list of words."""
+    return tuple("{option...}" if word == "{option}" else word for word in words)
 
 
 def command_words(command: Any, shell: bool, name: str = "command") -> tuple[str, ...]:
@@ -157,6 +179,11 @@ def command_words(command: Any, shell: bool, name: str = "command") -> tuple[str
         name: what it is called where it was given.
     """
     if isinstance(command, str):
+        if not shell and (code := code_in(command)):
+            raise InvalidInput(
+                f"{name}={short(command)} has {code!r}, which only a shell understands, and none reads it; write --shell, in a "
+                f"file shell = true. Between single quotes it is a character like others."
+            )
         try:
             return (command,) if shell else tuple(shlex.split(command))
         except ValueError as problem:

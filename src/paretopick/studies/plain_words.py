@@ -23,6 +23,21 @@ FOR_A_SHELL = re.compile(r"[;&|<>$`]|\*")
 """What would mean something to a shell."""
 
 
+IN_A_TEXT = re.compile(r"""\\.|'[^']*'|"((?:\\.|[^"\\])*)"|(\$\(|`|>>|\|\||&&|[<>|&;])""", re.DOTALL)
+"""A character behind a backslash, a part between quotes, or what a shell would take for code."""
+
+SUBSTITUTION = re.compile(r"(?<!\\)(\$\(|`)")
+
+OPERATOR = re.compile(r"\d*(>>?|<)(&\d|/dev/null)?|\|\|?|&&?|;")
+"""A word that means something to a shell alone."""
+
+TAKE_OPERATORS = ("expr", "test", "[", "find")
+"""Programs for which such words mean something, too."""
+
+TAKES_CODE = re.compile(r"-\w*[ceE]")
+"""Options of programs behind which code follows, which may be in any language."""
+
+
 class Filled(NamedTuple):
     """A command for one option."""
 
@@ -143,6 +158,35 @@ def check_names(words: Sequence[str], names: Mapping[str, str]) -> None:
                 raise InvalidInput(
                     f"the command has {found[0]}, and options have {known}; write {{{found[0]}}} for plain braces."
                 )
+
+
+def code_in(text: str) -> str:
+    """Returns what a shell would take for code in a command that is one text and that no shell reads; empty if there is nothing.
+
+    What is between quotes is meant as it is; only where nothing in the command calls a shell, ``"$(...)"`` is not.
+
+    >>> code_in("echo 3 > x"), code_in("echo '>' x"), code_in('echo "$(date)"'), code_in('sh -c "echo $(date) > x"')
+    ('>', '', '$(', '')
+    """
+    calls_a_shell = any(_basename(word) in SHELLS for word in text.split())
+    for found in IN_A_TEXT.finditer(text):
+        inside = None if found[1] is None or calls_a_shell else SUBSTITUTION.search(found[1])
+        if found[2] or inside:
+            return found[2] or (inside[1] if inside else "")
+    return ""
+
+
+def word_for_a_shell(words: Sequence[str]) -> str:
+    """Returns the first of the words of a command that is likely to be meant for a shell, though none reads it; or nothing.
+
+    >>> word_for_a_shell(["./bench", "{option}", "|", "tee", "log"]), word_for_a_shell(["sh", "-c", "./bench $(nproc) | tee log"])
+    ('|', '')
+    """
+    known = _basename(words[0]) in TAKE_OPERATORS or any(word.startswith(("-exec", "-ok")) for word in words)
+    for before, word in zip(["-c", *words], words, strict=False):
+        if (OPERATOR.fullmatch(word) and not known) or (SUBSTITUTION.search(word) and not TAKES_CODE.fullmatch(before)):
+            return word
+    return ""
 
 
 def split_words(name: str, value: str) -> list[str]:

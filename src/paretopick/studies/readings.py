@@ -17,6 +17,10 @@ MOST_BESIDE = 50
 """Values beside the metrics that are kept of one JSON object."""
 
 
+class NotPrinted(MeasuringFailed):
+    """A command that has printed no value for a metric."""
+
+
 def readings(
     output: str,
     metrics: Sequence[str],
@@ -35,8 +39,7 @@ def readings(
         metrics: that must be there.
         beside: what it printed to standard error, for the message if there is nothing else.
         taken: names that mean something else.
-        from_outside: values of metrics that it need not print; what it prints comes first. If they are all that is needed, the
-            output may be anything, and objects that name no metric are not looked at.
+        from_outside: values of metrics that it need not print; what it prints comes first.
 
     >>> readings("warming up\nseconds=0.25\nbytes = 1200", ["seconds", "bytes"])
     {'seconds': 0.25, 'bytes': 1200.0}
@@ -44,7 +47,7 @@ def readings(
     {'seconds': 0.25, 'bytes': 1200.0, 'host': 'x'}
     """
     known = dict(from_outside or {})
-    pairs = _json_pairs(output, metrics if len(known) == len(metrics) else None)
+    pairs = _json_pairs(output)
     in_json = pairs is not None
     if pairs is None:
         split = (line.partition("=") for line in output.splitlines() if "=" in line)
@@ -62,10 +65,21 @@ def readings(
             if aside and not said:
                 shown += f" to standard output, and to standard error: {cut(aside, 100)!r}"
             without = ", or call it wall_seconds, which is measured without" if TIMES.search(name.lower()) else ""
-            raise MeasuringFailed(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...{without}")
+            raise NotPrinted(f"there is no value for {name!r}; {shown}; print one JSON object, or lines {name}=...{without}")
     more = {name: value for name, value in pairs if name not in metrics and _is_worth_keeping(name, value, taken)}
     kept = list(more.items())[:MOST_BESIDE] if in_json else []
     return {name: found.get(name, known.get(name)) for name in metrics} | dict(kept)
+
+
+def line_with(output: bytes, metrics: Sequence[str]) -> str:
+    r"""Returns the first line of an output that would print a metric, were it read; empty if there is none.
+
+    >>> line_with(b"\xff\nwall_seconds = 0.25\n", ["output_bytes", "wall_seconds"])
+    'wall_seconds = 0.25'
+    """
+    names = b"|".join(re.escape(name.encode()) for name in metrics)
+    found = re.search(rb"^[ \t]*(?:(?:%b)[ \t]*=|\{[^\n]*\"(?:%b)\"[ \t]*:)[^\n]*" % (names, names), output, re.MULTILINE)
+    return "" if found is None else cut(found[0].decode(errors="replace").strip(), 60)
 
 
 def _is_worth_keeping(name: str, value: Any, taken: Collection[str]) -> bool:
@@ -77,22 +91,15 @@ def _is_worth_keeping(name: str, value: Any, taken: Collection[str]) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
-def _json_pairs(output: str, wanted: Collection[str] | None) -> list[tuple[str, Any]] | None:
-    """The names and values of the one JSON object in an output, alone or in a line of its own, repeated names included.
-
-    Args:
-        output: what a command printed.
-        wanted: names of which an object must have one to count; None if there are to be no other objects.
-    """
+def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
+    """The names and values of the one JSON object in an output, alone or in a line of its own, repeated names included."""
     found = []
     for text in (output, *output.splitlines()):
         if text.strip().startswith("{"):
             try:
-                pairs = json.loads(text, object_pairs_hook=_Pairs)
+                found.append(list(json.loads(text, object_pairs_hook=_Pairs)))
             except (ValueError, RecursionError):
                 continue
-            if wanted is None or any(name in wanted for name, _ in pairs):
-                found.append(list(pairs))
             if text is output:
                 break
     if len(found) > 1:

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +23,10 @@ KEPT_OUTPUT = 4000
 
 LONGEST_POLL = 1e6
 """Seconds that systems can be asked to wait at once."""
+
+
+LONGEST_TRIAL = 10.0
+"""Seconds for a command that does nothing."""
 
 
 class Started:
@@ -56,17 +61,17 @@ class Started:
             return self._wait_for(words, words, environment, stdout, stderr), None
         reader, writer = os.pipe()
         try:
-            code = self._wait_for(measuring(words, writer, kept, environment), words, environment, stdout, stderr, writer)
-            os.close(writer)
-            writer = -1
-            usage = reported(os.read(reader, 1000), words[0])
+            program = measuring(words, writer, kept, environment)
+            code = self._wait_for(program, words, environment, stdout, stderr, report=(reader, writer))
+            usage = reported(os.read(reader, 1000), words[0]) if _has_something(reader) else None
         finally:
-            for file in (reader, writer):
-                if file >= 0:
-                    os.close(file)
-        if usage is None and code >= 0:
-            raise MeasuringFailed(f"what was to measure it failed with exit code {code}")
-        return (code if usage is None else usage.code), usage
+            os.close(reader)
+            os.close(writer)
+        if usage is None:
+            raise MeasuringFailed(
+                f"what was to measure it ended without a report ({how_it_ended(code)}), and the command was ended with it"
+            )
+        return usage.code, usage
 
     def stop(self) -> None:
         """Kills whatever is running, and starts nothing more."""
@@ -82,9 +87,19 @@ class Started:
         environment: Mapping[str, str],
         stdout: IO[bytes],
         stderr: IO[bytes],
-        *more: int,
+        *,
+        report: tuple[int, int] | None = None,
     ) -> int:
-        """Runs a command to its end, with further files open, and returns its exit code; ``meant`` is what people call it."""
+        """Runs a command to its end, and returns its exit code.
+
+        Args:
+            words: the program and its arguments.
+            meant: what people call it.
+            environment: that it sees.
+            stdout: where its output goes.
+            stderr: likewise.
+            report: the two ends of the pipe into which it writes when it is done; if it ends without, what it has started ends.
+        """
         with SUPERVISOR.watching() as (mark, started):
             with self._turn:
                 if self._stopped:
@@ -97,7 +112,7 @@ class Started:
                         stderr=stderr,
                         cwd=self._folder,
                         env={**environment, MARK: mark},
-                        pass_fds=more,
+                        pass_fds=report[1:] if report else (),
                         start_new_session=True,  # Ctrl-C is for us, and its children can be stopped with it
                     )
                 except OSError as problem:
@@ -108,6 +123,8 @@ class Started:
                 self._running.add(process)
             try:
                 _wait(process, self._timeout)
+                if report and not _has_something(report[0]):
+                    _kill(process)
             except subprocess.TimeoutExpired:
                 _kill(process)
                 process.wait()
@@ -115,7 +132,17 @@ class Started:
             finally:
                 with self._turn:
                     self._running.discard(process)
-            return process.returncode
+            return process.wait()
+
+
+def smallest_memory() -> float | None:
+    """Returns the ``max_memory_mb`` of a command that needs hardly any: no other has less. None if that cannot be measured."""
+    with tempfile.TemporaryFile() as output:
+        try:
+            _, usage = Started(Path("/"), LONGEST_TRIAL).run(["/bin/sh", "-c", ":"], os.environ, output, output, kept=0)
+        except MeasuringFailed:
+            return None
+    return None if usage is None else usage.max_memory_mb
 
 
 def how_it_ended(code: int) -> str:
@@ -137,19 +164,29 @@ def end_of(stream: IO[bytes]) -> str:
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float | None) -> None:
-    """Waits for the end of a process; ``Popen.wait`` with a timeout would look every now and then, and lose time."""
-    if timeout is not None and timeout <= LONGEST_POLL and hasattr(os, "pidfd_open"):
+    """Waits for the end of a process, whose group keeps its number where we can: until it is asked for its exit code.
+
+    ``Popen.wait`` with a timeout would look every now and then, and lose time.
+    """
+    if hasattr(os, "pidfd_open") and (timeout is None or timeout <= LONGEST_POLL):
         with suppress(OSError):  # an old system, or one that does not let us
             file = os.pidfd_open(process.pid)
             try:
                 watch = select.poll()
                 watch.register(file, select.POLLIN)
-                if not watch.poll(timeout * 1000):
-                    raise subprocess.TimeoutExpired(process.args, timeout)
-                timeout = None
+                if not watch.poll(None if timeout is None else timeout * 1000):
+                    raise subprocess.TimeoutExpired(process.args, timeout or 0.0)
+                return
             finally:
                 os.close(file)
     process.wait(timeout)
+
+
+def _has_something(reader: int) -> bool:
+    """Whether there is something to read in a pipe."""
+    watch = select.poll()
+    watch.register(reader, select.POLLIN)
+    return bool(watch.poll(0))
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from paretopick._words import quoted
 from paretopick.errors import InvalidInput, MeasuringFailed
+from paretopick.metrics import Metric
 from paretopick.studies import usage_process
 
 MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -46,6 +47,18 @@ def built_in(metrics: Iterable[str]) -> tuple[str, ...]:
             f"{quoted(asked)} cannot be measured from outside a command on this system; have the command print them."
         )
     return asked
+
+
+def check_exit_code(metrics: Iterable[Metric]) -> None:
+    """Refuses a limit of 0 for exit codes that may vary: of a share that is estimated, nobody is ever sure that it is 0."""
+    for metric in metrics:
+        if metric.name == "exit_code" and not metric.exact and metric.at_most is not None and metric.at_most <= 0:
+            raise InvalidInput(
+                f"metric 'exit_code' is to be at most {metric.at_most:g} and is not exact: of values that may vary it is never "
+                "sure that their mean is exactly 0, and even a command that never fails would break the limit. If it is the same "
+                "each time: --exact exit_code, in a file exit_code = {at_most = 0, exact = true}. If it may fail now and then: "
+                "exit_code<=0.01."
+            )
 
 
 def measuring(words: Iterable[str], report: int, kept: int, environment: Mapping[str, str]) -> list[str]:

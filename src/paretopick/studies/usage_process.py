@@ -2,16 +2,29 @@
 
 It begins as a small process of its own because what a command needs is counted from the moment it is forked: a child of a large
 process has the memory of its parent to its name, and a child of a busy one is heard late. The clock starts when the child turns
-into the command, so that no start of Python counts. It imports next to nothing, so that it starts fast and needs little memory.
+into the command, and that it does only when it is told that this process is waiting for it: nothing that is done here counts. It
+imports next to nothing before the fork, so that the child needs little memory; what waiting needs is imported afterwards. Signals
+that a command sends to its whole process group do not end this process, which has to say how the command ended.
 """
 
+import _signal as signals  # type: ignore[import-not-found]  # signal itself needs another 0.8 MB
 import os
 import sys
 import time
-from _signal import SIG_DFL, SIGPIPE, SIGXFSZ, signal  # type: ignore[import-not-found]  # signal itself needs another 0.8 MB
 
 PIPE = 1 << 20
 """Bytes that a pipe may hold, where the system grants so many: who writes less is never kept waiting."""
+
+FOR_THE_COMMAND = (
+    signals.SIGHUP,
+    signals.SIGINT,
+    signals.SIGQUIT,
+    signals.SIGTERM,
+    signals.SIGALRM,
+    signals.SIGUSR1,
+    signals.SIGUSR2,
+)
+"""Signals that are not for this process, such as those of ``kill 0``; who wants to end it kills it."""
 
 
 def main(report: int, kept: int, locale: str, words: list[str]) -> None:
@@ -28,20 +41,24 @@ def main(report: int, kept: int, locale: str, words: list[str]) -> None:
     os.environ.pop("LC_CTYPE", None)
     if locale:
         os.environ["LC_CTYPE"] = locale[1:]
-    program, output, (begun, ready) = _program(words[0]), _pipe(), os.pipe()
+    before = {number: signals.signal(number, signals.SIG_IGN) for number in FOR_THE_COMMAND}
+    ignored = [number for number, handler in before.items() if handler == signals.SIG_IGN]
+    program, output, (begun, ready), (may_begin, go) = _program(words[0]), _pipe(), os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        _become(program, words, None if output is None else output[1], ready)
+        os.close(go)  # or it would wait for itself, should this process be killed
+        _become(program, words, None if output is None else output[1], ignored, may_begin, ready)
     os.close(ready)
     if output is None:
+        os.write(go, b"!")
         code, cpu, memory = _ended(child)
         end, size = time.monotonic_ns(), os.fstat(1).st_size
     else:
         os.close(output[1])
-        end, size = _wait_and_count(child, output[0], kept)
+        end, size = _wait_and_count(child, output[0], kept, go)
         code, cpu, memory = _ended(child)
-    start, before, *problem = (int(part) for part in os.read(begun, 1000).split())
-    said = problem or [code, end - start, max(cpu - before, 0), memory, size]
+    start, used, *problem = (int(part) for part in os.read(begun, 1000).split())
+    said = problem or [code, end - start, max(cpu - used, 0), memory, size]
     os.write(report, " ".join(map(str, said)).encode())
 
 
@@ -64,15 +81,16 @@ def _pipe() -> tuple[int, int] | None:
     return os.pipe()
 
 
-def _become(program: str, words: list[str], output: int | None, ready: int) -> None:
-    """Turns a child into the command; never returns."""
+def _become(program: str, words: list[str], output: int | None, ignored: list[int], may_begin: int, ready: int) -> None:
+    """Turns a child into the command as soon as it may; never returns."""
     try:
         if output is not None:
             os.dup2(output, 1)
-        for number in (SIGPIPE, SIGXFSZ):  # which Python ignores
-            signal(number, SIG_DFL)
-        os.write(ready, b"%d %d" % (time.monotonic_ns(), time.process_time_ns()))
-        os.execve(program, words, os.environ)
+        for number in (signals.SIGPIPE, signals.SIGXFSZ, *FOR_THE_COMMAND):  # Python ignores the first two
+            signals.signal(number, signals.SIG_IGN if number in ignored else signals.SIG_DFL)
+        if os.read(may_begin, 1):  # nothing comes if whoever is to measure it has ended
+            os.write(ready, b"%d %d" % (time.monotonic_ns(), time.process_time_ns()))
+            os.execve(program, words, os.environ)
     except OSError as problem:
         os.write(ready, b" %d" % (problem.errno or 0))
     finally:
@@ -85,8 +103,8 @@ def _ended(child: int) -> tuple[int, int, int]:
     return os.waitstatus_to_exitcode(status), round((used.ru_utime + used.ru_stime) * 1e9), used.ru_maxrss
 
 
-def _wait_and_count(child: int, reader: int, kept: int) -> tuple[int, int]:
-    """Waits for the command, not for others who have its output; returns when it ended, and how many bytes it wrote."""
+def _wait_and_count(child: int, reader: int, kept: int, go: int) -> tuple[int, int]:
+    """Lets the command begin and waits for it, not for others who have its output; returns when it ended, and its bytes."""
     import contextlib  # not before the fork, or the command would have the memory for it to its name
     import fcntl
     import select
@@ -98,6 +116,7 @@ def _wait_and_count(child: int, reader: int, kept: int) -> tuple[int, int]:
     watch.register(process, select.POLLIN)
     watch.register(reader, select.POLLIN)
     size, end = 0, 0
+    os.write(go, b"!")
     while not end:
         ready = [file for file, _ in watch.poll()]
         if process in ready:
