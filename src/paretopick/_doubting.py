@@ -10,10 +10,6 @@ PRIOR = 30.0
 OVERTAKEN = 2.0
 """Odds above which one of the front is left out of the answer."""
 
-SPARE = 0.1
-"""What it is worth to find out that an arm of the front can be spared, since another one beats it: a short answer is better, and
-a right one more so."""
-
 MOST = 8.0
 """How much more often than by toss-ups arms of the front are thought to dominate each other, at most."""
 

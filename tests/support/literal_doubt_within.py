@@ -82,7 +82,7 @@ def step(told: Sequence[int], means: Rows, squares: Rows, required: Required, co
     fit = [math.exp(x) if x > math.log(1e-15) else 0.0 for x in log_fit]
     unfit = [-math.expm1(x) for x in log_fit]
 
-    tied, rival, free, wrong_in, wrong_out, out, spare = False, {}, [], [], [], [], []
+    tied, rival, free, wrong_in, wrong_out, out = False, {}, [], [], [], []
     for i in range(K):
         js = [j for j in S if j != i]
         outdone = max([fit[j] * special.expit(outdo[i, j].log_odds + math.log(F_outdo)) for j in js], default=0.0)
@@ -93,18 +93,12 @@ def step(told: Sequence[int], means: Rows, squares: Rows, required: Required, co
         wrong_in.append(unfit[i] + fit[i] * outdone)
         wrong_out.append(fit[i] * free[i])
         near = [j for j in js if uncovered[j] <= free[i] * (1 + HAIR) + 1e-15]
-        ahead = {
-            any(means[j][d] - means[i][d] > required.margins[d] for d in C)
-            and (i not in S or required.covers(means[j], means[i]))
-            for j in near
-        }
+        ahead = {any(means[j][d] - means[i][d] > required.margins[d] for d in C) for j in near}
         beaten = free[i] < 0.5 and any(means[rival[i]][d] - means[i][d] > required.margins[d] for d in C)
-        beaten = beaten and (i not in S or required.covers(means[rival[i]], means[i]))
         out.append(i not in S and (wrong_in[i] > wrong_out[i] or beaten))
-        spare.append(i in S and beaten)
-        tied = tied or abs(free[i] - 0.5) < HAIR or (len(ahead) > 1 and (i in S or wrong_in[i] <= wrong_out[i]))
+        tied = tied or (i not in S and (abs(free[i] - 0.5) < HAIR or (len(ahead) > 1 and wrong_in[i] <= wrong_out[i])))
         tied = tied or (i not in S and abs(wrong_in[i] - wrong_out[i]) < HAIR * wrong_in[i])
-        if (out[i] or spare[i]) and uncovered:
+        if out[i] and uncovered:
             near = [j for j in js if uncovered[j] < free[i] * (1 + HAIR)]
             tied = tied or any(cover[i, j].deviations != cover[i, rival[i]].deviations for j in near)
 
@@ -117,23 +111,20 @@ def step(told: Sequence[int], means: Rows, squares: Rows, required: Required, co
     limited = any(limit is not None for limit in required.limits)
     for i in range(K):
         weight = math.sqrt(o) if out[i] else 1 / math.sqrt(o)
-        for j in S if not out[i] else []:
-            if j != i:
-                pair = outdo[i, j]
-                g = weight * fit[i] * fit[j] * value(-(pair.log_odds + math.log(F_outdo)), pair.share_i, pair.share_j)
-                terms[i].append(g * pair.share_i)
-                terms[j].append(g * pair.share_j)
-        if (out[i] or spare[i]) and i in rival:
-            # whichever of covered and not covered is more likely
-            j, pair = rival[i], cover[i, rival[i]]
-            g = math.sqrt(o) * fit[i] * value(abs(pair.log_odds + math.log(F_cover)), pair.share_i, pair.share_j)
-            g *= 1.0 if out[i] else 0.1
+        for j in S if not out[i] else [rival[i]] if i in rival else []:
+            if j == i:
+                continue
+            pair = cover[i, j] if out[i] else outdo[i, j]
+            # of an arm that is out: whichever of covered and not covered is more likely
+            log_odds = abs(pair.log_odds + math.log(F_cover)) if out[i] else -(pair.log_odds + math.log(F_outdo))
+            matters = fit[i] if out[i] else fit[i] * fit[j]
+            g = weight * matters * value(log_odds, pair.share_i, pair.share_j)
             terms[i].append(g * pair.share_i)
             terms[j].append(g * pair.share_j)
         if limited:
             log_odds = log_fit[i] - math.log(unfit[i])
             g = value(abs(log_odds) if out[i] else log_odds, 1 / N[i], 1 / N[i])
-            terms[i].append(weight * free[i] * g / N[i])
+            terms[i].append(weight * (free[i] if out[i] else 1.0) * g / N[i])
     scores = [math.fsum(each) for each in terms]
     arm = max(range(K), key=lambda i: (scores[i], -i)) if max(scores) > 0 else min(range(K), key=lambda i: (N[i], i))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
-from paretopick._doubting import OVERTAKEN, SPARE, balance, base_factor, on_grid
+from paretopick._doubting import OVERTAKEN, balance, base_factor, on_grid
 from paretopick._normals import SMALLEST, SURE, clipped, deviation_of, either_way, sign_of, value_of
 from paretopick.policies.pair_tables import AT_ONCE, LANES, PairTables, ends, lanes, overtaken, together
 from paretopick.theory.dominance import optimal_rows
@@ -112,24 +112,19 @@ class PairsWithin(PairTables):
         """How likely it is that this one does not."""
         self._wrong_in = self._unfit + self._fit * worst
         self._wrong_out = self._fit * self._uncovered
-        beaten = self._beaten()
-        self.out: BoolArray = ((self._wrong_in > self._wrong_out) | beaten) > self._in_front
+        self.out: BoolArray = ((self._wrong_in > self._wrong_out) | self._beaten()) > self._in_front
         """The arms that are thought not to belong to the answer."""
-        self._spare = beaten & self._in_front
-        """Arms of the front that the answer may do without, if they are covered."""
 
     def _beaten(self) -> BoolArray:
         """Which arms are more likely covered than not by one that is better somewhere by more than the margin, at the means.
 
-        Nobody may outdo them, if they are equal to it elsewhere; they are not worth keeping all the same. Arms of the front must
-        be covered at the means, too, which without margins none is.
+        Nobody may outdo them, if they are equal to it elsewhere; they are not worth keeping all the same.
         """
         if not len(self.front):
             return np.zeros(len(self._every), dtype=np.bool_)
         means = self._means[self._compared]
-        ahead = means[:, self.front[self._place]] - means
-        covered = (ahead >= -self._margins).all(axis=0) | ~self._in_front
-        return np.asarray((self._uncovered < 0.5) & (ahead > self._margins).any(axis=0) & covered)
+        ahead = means[:, self.front[self._place]] - means > self._margins
+        return np.asarray((self._uncovered < 0.5) & ahead.any(axis=0))
 
     @np.errstate(over="ignore", divide="ignore")
     def _look_at_limits(self) -> None:
@@ -177,20 +172,20 @@ class PairsWithin(PairTables):
         return values[:, n:]
 
     def _value_of_limits(self) -> FloatArray:
-        """What a pull of each arm is worth for whether it keeps its limits, as far as nobody covers it."""
+        """What a pull of each arm is worth for whether it keeps its limits: if it is out, as far as that matters."""
         if not len(self._limited):
             return np.zeros(len(self._every))
         odds = clipped(np.where(self.out, either_way(self._fit_odds), self._fit_odds))
         share = 1.0 / self._counts
         values = share * value_of(odds, deviation_of(odds), share, share)
-        return np.asarray(values * self._uncovered)
+        return np.asarray(values * np.where(self.out, self._uncovered, 1.0))
 
     def scores(self) -> FloatArray:
         """What one more pull of each arm is worth: how much doubt it removes, roughly, weighed so that both kinds count alike."""
         n, size = len(self._every), len(self.front)
-        below = (self.out | self._spare).nonzero()[0] if size else self._every[:0]
+        below = self.out.nonzero()[0] if size else self._every[:0]
         place = self._place[below]
-        own, others = self._value(below, place) * self._fit[below] * np.where(self.out[below], 1.0, SPARE)
+        own, others = self._value(below, place) * self._fit[below]
         limits = self._value_of_limits()
         status, fit, roots = np.zeros((2, self._width), dtype=np.bool_), np.zeros(self._width), np.zeros(self._width)
         status[0, :n], status[1, :n], fit[:n], roots[:n] = ~self.out, self.out, self._fit, np.sqrt(self._counts)

@@ -29,7 +29,7 @@ def is_reached(aim: Aim, judgement: Judgement, metrics: Sequence[Metric]) -> boo
         return False
     level = aim.level + LESS * (1.0 - aim.level)
     if aim.resolution is None:
-        return not judgement.beaten.any() and judgement.cautious_probability >= level
+        return judgement.cautious_probability >= level
     found = judgement.cautious_resolution(metrics, level)
     if found is None:
         return False

@@ -65,9 +65,10 @@ def _value_pairs(K, pairs):
 
 @inlined
 def _value_covered(v, pairs):
-    """What pulls of eight arms and of who most likely covers them are worth, if they are out or can be spared."""
-    n, zero, some = pairs.stride, spread(0.0), load(pairs.matters, v)
-    if pairs.size[0] == 0 or bits(some > zero) == 0:
+    """What pulls of eight arms and of who most likely covers them are worth, if they are out."""
+    n, zero = pairs.stride, spread(0.0)
+    out = load(pairs.out, v) > zero
+    if pairs.size[0] == 0 or bits(out) == 0:
         store(pairs.own_value, v, zero)
         store(pairs.its_value, v, zero)
         return
@@ -76,8 +77,8 @@ def _value_covered(v, pairs):
     share, other = gather_listed(pairs.cover.shares, pairs.at, 0, 0), gather_listed(pairs.cover.others, pairs.at, 0, 0)
     odds = clipped(either_way(gather_listed(pairs.cover.odds, pairs.at, 0, 0) * spread(pairs.numbers[COVER_F])))
     value, fit = value_of(odds, deviation_of(odds), share, other), load(pairs.fit, v)
-    store(pairs.own_value, v, choose(some > zero, value * share * fit * some, zero))
-    store(pairs.its_value, v, choose(some > zero, value * other * fit * some, zero))
+    store(pairs.own_value, v, choose(out, value * share * fit, zero))
+    store(pairs.its_value, v, choose(out, value * other * fit, zero))
 
 
 @inlined
@@ -88,7 +89,7 @@ def _value_limits(K, v, pairs):
     one, zero = spread(1.0), spread(0.0)
     out, odds, share = load(pairs.out, v) > zero, load(pairs.fit_odds, v), one / load(pairs.counts, v)
     odds = clipped(choose(out, either_way(odds), odds))
-    value = value_of(odds, deviation_of(odds), share, share) * share * load(pairs.uncovered, v)
+    value = value_of(odds, deviation_of(odds), share, share) * share * choose(out, load(pairs.uncovered, v), one)
     store(pairs.limit_value, v, choose(first_lanes(K - v), value, zero))
 
 
@@ -106,13 +107,13 @@ def _score_within(weight, pairs):
             more = choose(within, load(pairs.other_values, j * n + v) * fit, zero)
             store(lanes, f * WIDTH, load(lanes, f * WIDTH) + more)
         limits = load(pairs.limit_value, v)
-        if_covered = spread(weight) * load(pairs.own_value, v)
-        if_in = (own * fit + limits) / spread(weight)
-        store(pairs.scores, v, choose(within, if_in, spread(weight) * limits) + if_covered)
+        if_out = spread(weight) * limits + spread(weight) * load(pairs.own_value, v)
+        store(pairs.scores, v, choose(within, (own * fit + limits) / spread(weight), if_out))
     for f in range(size):
         j, parts = pairs.front[f], zero
         for v in range(0, n, WIDTH):
-            parts = parts + choose(load(pairs.place, v) == spread(uint64(j)), load(pairs.its_value, v), zero)
+            covers = (load(pairs.out, v) > zero) & (load(pairs.place, v) == spread(uint64(j)))
+            parts = parts + choose(covers, load(pairs.its_value, v), zero)
         pairs.scores[j] += pairs.fit[j] * total(load(lanes, f * WIDTH)) / weight + total(parts) * weight
 
 

@@ -33,9 +33,8 @@ class PairsWithin(NamedTuple):
     ``pair_data`` keeps, under the same names; whether it keeps all limits at the means (``able``), and is one of the ``front``
     (``in_front``), of which ``size[0]`` is the size; how likely it keeps the limits (``fit``) and does not (``unfit``), and the
     odds of that; who of the front most likely covers it (``place``), and how likely this one does not (``uncovered``); whether
-    it is thought not to belong to the answer (``out``), how much it matters whether it is covered (``matters``), and then what
-    a pull of it is worth (``own_value``), and of who covers it (``its_value``); and what a pull of it is worth for its limits
-    (``limit_value``).
+    it is thought not to belong to the answer (``out``), and then what a pull of it is worth (``own_value``), and of who covers
+    it (``its_value``); and what a pull of it is worth for its limits (``limit_value``).
 
     Of each pair, two relations, if ``looked`` says that those of j with all arms are up to date; and what pulls are worth if i
     is in the answer (``values``, ``other_values``), unless that is ``stale``. ``numbers`` are F of both relations, and of how
@@ -67,7 +66,6 @@ class PairsWithin(NamedTuple):
     place: NDArray[np.uint64]
     uncovered: NDArray[np.float64]
     out: NDArray[np.float64]
-    matters: NDArray[np.float64]
     own_value: NDArray[np.float64]
     its_value: NDArray[np.float64]
     limit_value: NDArray[np.float64]
@@ -113,7 +111,6 @@ def make_pairs_within(n_arms: int, n_objectives: int, required: Required) -> Pai
         place=word_memory(n),
         uncovered=float_memory(n),
         out=float_memory(n),
-        matters=float_memory(n),
         own_value=float_memory(n),
         its_value=float_memory(n),
         limit_value=float_memory(n),

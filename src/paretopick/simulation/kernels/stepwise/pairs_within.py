@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
-from paretopick._doubting import SPARE
 from paretopick._normals import SURE
 from paretopick.simulation.kernels.compiling import inlined, inner
 from paretopick.simulation.kernels.stepwise.normal_functions import sign_of
@@ -35,7 +34,7 @@ def begin_within(K, D, arms, squares, pairs):
     pairs.lowest[:] = np.inf
     pairs.highest[:] = -np.inf
     pairs.numbers[:] = 0.0
-    pairs.in_front[:] = 2.0  # behind the last arm, so that nobody there is out
+    pairs.in_front[:] = 1.0  # behind the last arm, so that nobody there is out
     for i in range(K):
         take(D, i, arms, squares, pairs)
     for i in range(K):
@@ -268,15 +267,12 @@ def _find_statuses(v, pairs):
         uncovered, place = choose(better, free, uncovered), choose(better, spread(uint64(j)), place)
     fit = load(pairs.fit, v)
     store(pairs.place, v, place)
-    in_front = load(pairs.in_front, v)
-    behind, covered, beaten = in_front == zero, in_front <= one, zero > one
+    beaten = zero > one
     if size > 0:
         for d in pairs.compared:
             ahead = gather_listed(pairs.means, pairs.place, v, d * n) - load(pairs.means, d * n + v)
             beaten = beaten | (ahead > spread(pairs.margins[d]))
-            covered = covered & (ahead >= spread(-pairs.margins[d]))
-        beaten = beaten & (uncovered < spread(0.5)) & (covered | behind)
-    out = ((load(pairs.unfit, v) + fit * worst > fit * uncovered) | beaten) & behind
+        beaten = beaten & (uncovered < spread(0.5))
+    out = ((load(pairs.unfit, v) + fit * worst > fit * uncovered) | beaten) & (load(pairs.in_front, v) == zero)
     store(pairs.uncovered, v, uncovered)
     store(pairs.out, v, choose(out, one, zero))
-    store(pairs.matters, v, choose(out, one, choose(beaten, spread(SPARE), zero)))
