@@ -258,7 +258,9 @@ def test_a_status_says_how_sure_it_is_and_why_it_stopped(tmp_path):
 
 
 def test_a_status_without_margins_says_what_the_data_resolve(tmp_path):
-    sure_study(tmp_path).add(("b", (8.9 + n % 4 / 10, 1.0)) for n in range(12))
+    study = sure_study(tmp_path)
+    study.add_option("d")
+    study.add(("d", (8.9 + (n % 4) / 10, 1.0 + (n % 3) / 10)) for n in range(12))
     shown = stdout_of("status", "s", cwd=tmp_path)
     assert "This set is right up to differences of" in shown
     assert "as was asked for" not in shown
