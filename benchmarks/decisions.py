@@ -24,9 +24,9 @@ from populations import FRONTS, POPULATIONS, Drawn, draw
 
 import paretopick as pp
 from paretopick.estimates import Estimates, estimate
-from paretopick.studies.aims import Aim
+from paretopick.studies.aims import Aim, last_look
 from paretopick.studies.certainty import judge
-from paretopick.studies.stopping import MORE, is_reached
+from paretopick.studies.stopping import is_reached
 from paretopick.theory.requirements import Requirements, is_right
 
 PAGE = Path(__file__).parents[1] / "docs" / "decisions.md"
@@ -78,7 +78,7 @@ def looks(drawn: Drawn, required: Requirements, budget: int, rng: np.random.Gene
             sums[arm] += row
             products[arm] += np.outer(row, row)
         used = int(counts.sum())
-        if used >= last + max(MORE * last, 1.0):
+        if last_look(used) > last:
             last, means = used, sums / counts[:, None]
             spread = products - counts[:, None, None] * means[:, :, None] * means[:, None, :]
             yield Look(used, estimate(counts, means, spread, binary=binary, exact=exact, signs=np.ones(D)))

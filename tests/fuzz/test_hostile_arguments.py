@@ -79,7 +79,7 @@ FLAGS = {
     "reinstate": ["--why"],
     "add-option": ["--set"],
     "measurements": ["--where"],
-    "extend": ["--budget", "--number", "--lease", "--worker"],
+    "extend": ["--budget", "--confidence", "--resolution", "--number", "--lease", "--worker"],
     "status": [],
     "result": [],
     "delete": [],

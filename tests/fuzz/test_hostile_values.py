@@ -216,7 +216,8 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "retire": (pp.Study.retire, {"option": "a", "why": "gone"}),
     "renew": (lambda study, number, **more: study.renew(number, **more), {"number": 2, "worker": "main", "lease": 5.0}),
     "release": (lambda study, number, **more: study.release(number, **more), {"number": 2, "worker": "main"}),
-    "extend": (pp.Study.extend, {"budget": 40}),
+    "extend": (pp.Study.extend, {"budget": 40, "confidence": 0.9, "resolution": None}),
+    "aim": (pp.Study.aim, {"confidence": 0.9, "resolution": None}),
     "add": (pp.Study.add, {"measurements": [("a", (1, 2)), ("b", {"m": 1, "p": 2})]}),
     "record": (
         pp.Study.record,

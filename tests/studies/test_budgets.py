@@ -24,7 +24,7 @@ from paretopick.studies.budgets import Amount, Spent, amount_text, budget_of, se
 from paretopick.studies.checks import check_storage
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.imports import import_table
-from paretopick.studies.running import create_or_open, run_study
+from paretopick.studies.running import FREE, create_or_open, run_study
 from paretopick.studies.state import new_state, restore_state
 from support.twin import DataTwin
 
@@ -654,3 +654,33 @@ def test_workers_that_are_killed_exceed_the_seconds_by_no_more_than_what_is_in_f
     state = new_state(study.definition)
     state.apply(study.events())
     assert state.to_dict() == study._state.to_dict()
+
+
+@pytest.mark.parametrize("costs", [(1e-320, 1e-320), (5e-324, 0.0), (1e-310, 1e-320), (5e-324, 1e-3)])
+def test_costs_that_are_hardly_numbers_are_costs(costs):
+    study = pp.Study.create("s", options=["a", "b"], metrics={"x": "max"}, budget=("dollars", 1), storage="sqlite://")
+    for round in range(3):
+        study.add([(option, {"x": float(round), "dollars": cost}) for option, cost in zip("ab", costs, strict=True)])
+        assert study.status()["planned"] > 0
+        assert study.progress().planned > 0
+        assert study.result().budget > 0
+        assert len(study.ask()) == 1
+        study.release()
+    charges = study._state._payments.charges()
+    assert (charges > 0).all()
+    assert np.isfinite(1.0 / charges).all()
+
+
+def test_measurements_that_cost_nothing_are_said_to_have_no_end():
+    told = {"options": ["a", "b"], "metrics": {"x": "max"}, "budget": ("dollars", 1), "storage": "sqlite://"}
+    study, said, made = pp.Study.create("s", **told), [], []
+
+    def measure(_):
+        made.append(0.0 if len(made) < FREE + 20 else 0.2)
+        return {"x": float(len(made)), "dollars": made[-1]}
+
+    run_study(study, measure, watch=lambda _, sentence: said.append(sentence))
+    assert [sentence for sentence in said if sentence] == [
+        f"measuring without an end: {FREE} measurements have cost 0 dollars, and the budget is 1 dollars; say what they cost, "
+        "stop with Ctrl-C, or limit the time"
+    ]

@@ -256,3 +256,8 @@ def test_a_study_that_stopped_when_it_was_sure_goes_on_to_be_surer(tmp_path):
     assert "It is right with 95%, as was asked for" in stdout_of(*given, *words, cwd=tmp_path)
     again = call(*given, *words, cwd=tmp_path).stderr
     assert "To go on: paretopick extend s --confidence 0.99, and then the same again." in again
+    assert "It is measured until the budget is spent" in stdout_of("extend", "s", "--confidence", "1", cwd=tmp_path)
+    on = call(*given, *words, cwd=tmp_path)
+    assert "until the budget is spent, as was said since, and not until it is right with 95%, as was said before" in on.stderr
+    assert "To go back to that: paretopick extend s --confidence 0.95" in on.stderr
+    assert "(40 of 40 measurements used)" in on.stdout

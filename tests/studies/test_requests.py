@@ -126,6 +126,7 @@ CALLS = {
     "void": lambda study: study.void(2, "wrong"),
     "retire": lambda study: study.retire("c", "sold out"),
     "extend": lambda study: study.extend(budget=100),
+    "aim": lambda study: study.aim(confidence=0.9),
     "release": lambda study: study.release(worker="main"),
     "add": lambda study: study.add([("a", [1.0, 2.0])]),
     "record again": lambda study: study.record({}, {}, [("a", [1.0, 2.0])], again=True),
@@ -225,3 +226,23 @@ def test_the_command_line_says_how_to_make_a_call_again_and_takes_it_once(tcp_se
     for _ in range(2):
         assert call(*words, "--request", request).returncode == 0
     assert pp.Study.open("s", storage=url).used == 1
+
+
+def test_a_budget_and_an_aim_are_changed_together_or_not_at_all(storage):
+    study = create(storage)
+    for _ in range(2):
+        study.extend(budget=80, confidence=0.99, request="e")
+        study.extend(budget=80, confidence=0.999, request="f")  # of which the budget is so already
+    assert kinds(study) == ["extended", "aimed", "aimed"]
+    for wrong in ({"budget": 90, "confidence": 0.99}, {"budget": 80, "confidence": 0.9}, {"budget": 90}):
+        with pytest.raises(pp.InvalidInput, match="request='e' was used before"):
+            study.extend(**wrong, request="e")
+    with pytest.raises(pp.InvalidInput, match="budget=70 is less"):
+        study.extend(budget=70, confidence=0.9)
+    with pytest.raises(pp.InvalidInput, match="confidence=90"):
+        study.extend(budget=100, confidence=90)
+    assert (study.budget, study.aims[-1].confidence) == (80, 0.999)
+    for _ in range(2):
+        study.aim(confidence=0.9, request="a")
+    with pytest.raises(pp.InvalidInput, match="for another aim"):
+        study.aim(confidence=0.95, request="a")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 import paretopick as pp
 from paretopick.errors import InvalidInput
-from paretopick.studies.aims import Aim, check_aim
+from paretopick.studies import stopping
+from paretopick.studies.aims import Aim, check_aim, last_look
+from paretopick.studies.state import new_state, restore_state
 from paretopick.studies.stopping import Looks, is_reached
 
 TRUTH = {"a": (3.0, 0.0), "b": (0.0, 3.0), "c": (0.0, 0.0)}
@@ -65,6 +65,119 @@ def test_the_budget_stays_the_ceiling():
     assert study.result().stopped is None
 
 
+def everybody(study, storage):
+    """Whether it is done, as every verb says that, and whoever has just opened it."""
+    other = pp.Study.open("s", storage=storage)
+    said = {
+        each
+        for one in (study, other)
+        for each in (one.done, one.result().done, one.status()["done"], one.progress().done, one.result().stopped is not None)
+    }
+    todos = other.ask(worker="nobody else")
+    other.release(worker="nobody else")
+    assert said == {not todos}
+    return said.pop()
+
+
+def test_every_process_and_verb_says_the_same_after_every_measurement(tmp_path):
+    storage = tmp_path / "s.db"
+    study = study_of(storage, confidence=0.95)
+    measure = measure_with(np.random.default_rng(11), width=4.0)
+    while not everybody(study, storage):
+        (todo,) = study.ask()
+        study.tell(todo.number, measure(todo.option))
+    assert 40 < study.used < 400
+
+
+def test_every_process_and_verb_says_the_same_after_every_change(tmp_path):
+    storage = tmp_path / "s.db"
+    study = study_of(storage, confidence=0.95)
+    work(study, measure_with(np.random.default_rng(0)))
+    assert everybody(study, storage)
+    first = study.measurements()[0]
+    study.correct(first["number"], {"x": -40.0}, "read from the wrong line")
+    assert not everybody(study, storage)
+    study.correct(first["number"], {"x": first["x"]}, "it was the right one")
+    assert everybody(study, storage)
+    study.aim(confidence=0.999999)
+    assert not everybody(study, storage)
+    study.aim(confidence=0.9)
+    assert everybody(study, storage)
+    study.add_option("d")
+    assert not everybody(study, storage)
+    study.retire("d", "too late")
+    assert everybody(study, storage)
+    study.reinstate("d")
+    assert not everybody(study, storage)
+
+
+def test_workers_that_measure_side_by_side_end_together():
+    study = study_of("sqlite://", confidence=0.95)
+    measure = measure_with(np.random.default_rng(12), width=2.0)
+    out = study.ask(8, worker="w")
+    while out:
+        todo = out.pop(0)
+        study.tell(todo.number, measure(todo.option))
+        out += [new for new in study.ask(8, worker="w") if new.number not in {old.number for old in out}]
+    assert study.done
+    assert study.used < 400
+
+
+def test_a_state_that_is_kept_knows_when_it_was_last_looked_at():
+    study = study_of("sqlite://", confidence=0.95)
+    work(study, measure_with(np.random.default_rng(13), width=9.0), most=47)
+    study.aim(confidence=0.96)
+    work(study, measure_with(np.random.default_rng(14), width=9.0), most=60)
+    events = study.events()
+    definition = study._live.definition
+    at_once, one_by_one = new_state(definition), new_state(definition)
+    at_once.apply(events)
+    for event in events:
+        one_by_one.apply([event])
+        kept = one_by_one.to_dict()
+        assert restore_state(definition, kept).to_dict() == kept
+    assert at_once.to_dict() == one_by_one.to_dict()
+    assert one_by_one.aims == [Aim(0.95), Aim(0.96)]
+    assert one_by_one.at_last_look is not None
+    assert one_by_one.when_last_looked_at().used == last_look(107) == 104
+
+
+def test_what_was_seen_of_older_data_does_not_replace_what_was_seen_of_newer_ones():
+    study = study_of("sqlite://", confidence=0.95)
+    looks, measure = Looks(), measure_with(np.random.default_rng(0))
+    states = []
+    while not study.done:
+        (todo,) = study.ask()
+        study.tell(todo.number, measure(todo.option))
+        states.append(study._state.copy())
+    assert looks.reached(states[-1])
+    assert not looks.reached(states[0])  # by a thread that began before
+    assert looks.known(states[-1])
+
+
+def test_a_single_option_that_is_left_ends_it_everywhere(tmp_path):
+    storage = tmp_path / "s.db"
+    study = study_of(storage, confidence=0.95)
+    work(study, measure_with(np.random.default_rng(0)), most=9)
+    study.retire("b", "broken")
+    study.retire("c", "broken")
+    assert everybody(study, storage)
+    assert study.status()["next"] == []
+    assert study.result().stopped == "It is done: 'a' is the only option that is left."
+    study.reinstate("b")
+    assert not everybody(study, storage)
+
+
+def test_a_confidence_of_one_spends_the_budget_where_a_resolution_is_declared():
+    told = {"options": list(TRUTH), "metrics": {"x": "max", "y": "max"}, "budget": 60, "storage": "sqlite://"}
+    study = pp.Study.create("s", **told, resolution=2.0)
+    work(study, measure_with(np.random.default_rng(0)))
+    assert study.used < 60
+    study.aim(confidence=1)
+    work(study, measure_with(np.random.default_rng(1)))
+    assert (study.used, study.result().stopped) == (60, None)
+
+
 def test_what_is_taken_back_or_corrected_opens_it_again(storage):
     study = study_of(storage, confidence=0.95)
     work(study, measure_with(np.random.default_rng(0)))
@@ -116,6 +229,20 @@ def test_the_same_call_with_another_confidence_goes_on(tmp_path):
     assert surer.probability >= 0.9999
 
 
+def test_an_aim_that_was_said_since_stands_when_the_first_call_is_made_again(tmp_path, capsys):
+    rng, storage = np.random.default_rng(3), tmp_path / "s.db"
+    told = {"options": list(TRUTH), "metrics": METRICS, "budget": 400, "storage": storage}
+    first = pp.identify(measure_with(rng), **told, confidence=0.9)
+    second = pp.identify(measure_with(rng), **told, confidence=0.99)
+    pp.Study.open("study", storage=storage).aim(confidence=0.9999)
+    for confidence in (0.9, 0.99):
+        again = pp.identify(measure_with(rng), **told, confidence=confidence)
+        assert again.probability >= 0.9999
+        said = f"measuring until it is right with > 99.9%, as was said since, and not until it is right with {confidence:.0%}"
+        assert said in capsys.readouterr().err
+    assert first.used <= second.used < again.used < 400
+
+
 def test_a_resolution_is_reached_in_units_of_the_noise_or_of_the_metrics():
     rng = np.random.default_rng(4)
     told = {"options": list(TRUTH), "metrics": {"x": "max", "y": "max"}, "budget": 2000}
@@ -127,19 +254,17 @@ def test_a_resolution_is_reached_in_units_of_the_noise_or_of_the_metrics():
     assert "right up to differences of 0.2 in x and 0.2 in y with 95%" in fine.stopped
 
 
-def test_looks_are_rare_and_wait_for_every_option():
+def test_looks_are_rare_and_wait_for_every_option(monkeypatch):
     study = study_of("sqlite://", confidence=0.999999)
-    looks, looked, rng = Looks(), [], np.random.default_rng(5)
-    measure = measure_with(rng, width=6.0)
+    looked, judged = [], stopping.is_reached
+    monkeypatch.setattr(stopping, "is_reached", lambda *given: (looked.append(study._state.used), judged(*given))[1])
+    measure = measure_with(np.random.default_rng(5), width=6.0)
     for _ in range(300):
-        with study._live.reading() as (state, _):
-            if looks.is_due(state):
-                looked.append(state.used)
-                looks.look(state)
         (todo,) = study.ask()
         study.tell(todo.number, measure(todo.option))
+        study.done, study.progress()
     assert looked[0] == 6
-    assert all(after >= min(before * 1.05, before + 1) for before, after in pairwise(looked))
+    assert looked == [count for count in range(6, 301) if last_look(count) == count]
     assert len(looked) < 80
 
 
@@ -147,7 +272,11 @@ def test_an_aim_is_what_it_says():
     metrics = (pp.Metric("x", "max"), pp.Metric("y", "max", exact=True))
     assert not Aim().is_set
     assert not Aim(1.0).is_set
+    assert not Aim(1.0, 0.5).is_set
+    assert Aim(None, 0.5).is_set
     assert Aim(0.9).with_other(Aim(None, 0.5)) == Aim(0.9, 0.5)
+    assert Aim(0.9, 0.5).says(Aim(None, 0.5))
+    assert not Aim(0.9, 0.5).says(Aim(0.95))
     assert check_aim(None, {"x": 2}, metrics).to_dict() == {"resolution": {"x": 2.0}}
     assert not is_reached(Aim(), None, metrics)
 

@@ -20,6 +20,7 @@ import pytest
 
 import paretopick as pp
 from paretopick.cli import SECTIONS
+from paretopick.cli.begun import say_what_is_there
 from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, stdout_of
 
@@ -236,6 +237,69 @@ def test_the_status_of_a_study_without_rounds_says_who_measures_what_and_why(fol
         study.tell(todo.number, (1.0 + todo.number % 7, 2.0))
     study.tell([1, 3], [(1.0, 1.0), (0.1, 1.0)])
     assert stdout_of("status", "boosters", cwd=folder).startswith("boosters in sqlite:///paretopick.db, doubt: done, 60 of 60")
+
+
+def sure_study(folder, **more) -> pp.Study:
+    """A study that is sure, of two options that differ a lot."""
+    told = {"options": ["a", "b", "c"], "budget": 60, "storage": folder / "paretopick.db", "metrics": {"x": "max", "y": "min"}}
+    study = pp.Study.create("s", **(told | more))
+    rows = [("a", (9.0, 1.0)), ("b", (1.0, 9.0)), ("c", (1.0, 9.5))]
+    study.add((option, [value + (n % 4) / 10 for value in row]) for n in range(12) for option, row in rows)
+    return study
+
+
+def test_a_status_says_how_sure_it_is_and_why_it_stopped(tmp_path):
+    sure_study(tmp_path, metrics={"x": "max~0.5", "y": "min~0.5"}, confidence=0.95)
+    shown = stdout_of("status", "s", cwd=tmp_path)
+    assert "Worth keeping: a\nThis set is right within the margins with probability > 99.9%." in shown
+    assert "\nIt is right with 95%, as was asked for: 36 measurements were enough.\n" in shown
+    state = json.loads(stdout_of("status", "s", "--json", cwd=tmp_path))
+    assert f"{state['how_sure']}\n{state['stopped']}\n" in shown
+
+
+def test_a_status_without_margins_says_what_the_data_resolve(tmp_path):
+    study = sure_study(tmp_path)
+    study.add_option("d")
+    study.add(("d", (8.9 + (n % 4) / 10, 1.0 + (n % 3) / 10)) for n in range(12))
+    shown = stdout_of("status", "s", cwd=tmp_path)
+    assert "This set is right up to differences of" in shown
+    assert "as was asked for" not in shown
+
+
+def test_a_budget_and_a_confidence_are_extended_at_once(tmp_path):
+    study = sure_study(tmp_path, metrics={"x": "max~0.5", "y": "min~0.5"}, confidence=0.95)
+    said = stdout_of("extend", "s", "--budget", "90", "--confidence", "0.999", cwd=tmp_path)
+    assert "The budget is 90 now, and it is measured until it is right with 99.9%" in said
+    assert (study.budget, study.aims[-1].confidence) == (90, 0.999)
+    refused = call("extend", "s", "--budget", "80", "--confidence", "0.9", cwd=tmp_path)
+    assert "budget=80 is less than the 90" in refused.stderr
+    assert study.aims[-1].confidence == 0.999
+    for wrong in ((), ("--number", "1", "--budget", "95")):
+        assert "say --budget, --confidence or --resolution, or --number alone" in call("extend", "s", *wrong, cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    "aim, more",
+    [
+        ({"resolution": 3.0}, "--resolution 1.5"),
+        ({"resolution": {"x": 2.0, "y": 5.0}, "confidence": 0.9}, "--resolution x=1,y=2.5"),
+        ({"confidence": 0.95}, "--confidence 0.99"),
+        ({}, "--budget 72"),
+    ],
+)
+def test_what_is_finished_says_what_lets_it_go_on(tmp_path, capsys, aim, more):
+    study = sure_study(tmp_path, budget=60 if aim else 36, **aim)
+    assert study.done
+    say_what_is_there(study, study.definition, None, file=None)
+    assert f"To go on: paretopick extend s {more}, and then the same again." in capsys.readouterr().err
+
+
+def test_what_has_a_single_option_left_goes_on_with_others(tmp_path, capsys):
+    study = sure_study(tmp_path, confidence=0.99999)
+    study.retire("b", "broken")
+    study.retire("c", "broken")
+    say_what_is_there(study, study.definition, None, file=None)
+    assert "To go on: reinstate another option, or add one, and then the same again." in capsys.readouterr().err
 
 
 def test_status_and_result_show_where_a_study_with_rounds_stands(rounds):

@@ -31,7 +31,6 @@ from paretopick.cli.output import note, print_standing
 from paretopick.errors import InvalidInput
 from paretopick.policies import policies_with
 from paretopick.studies import Study
-from paretopick.studies.aims import Aim
 from paretopick.studies.outliers import FarOff
 
 EXTENDABLE = " or ".join(policies_with("roundless"))
@@ -189,15 +188,16 @@ def extend(
 ) -> None:
     """Give a study more budget, let it be surer before it stops, or give a measurement more time."""
     aim = aim_from(confidence, resolution)
-    if (budget is None) + (number is None) + (not aim) != 2:
-        raise InvalidInput("say --budget, --confidence or --resolution, or --number: what is to be extended.")
+    if (budget is None and not aim) == (number is None):
+        raise InvalidInput("say --budget, --confidence or --resolution, or --number alone: what is to be extended.")
     study = Study.open(name, storage=storage)
     if budget is not None:
-        study.extend(budget=budget, request=request)
-        print_standing(study, f"The budget is {study.budget} now", as_json)
+        study.extend(budget=budget, **aim, request=request)
+        until = f", and it is measured {study.aims[-1].until}" if aim else ""
+        print_standing(study, f"The budget is {study.budget} now{until}", as_json)
     elif aim:
         study.aim(**aim, request=request)
-        print_standing(study, f"It stops as soon as it is {Aim(**study.status()['aim']).text}", as_json)
+        print_standing(study, f"It is measured {study.aims[-1].until}", as_json)
     elif number is not None:
         if not study.renew(number, worker=worker, lease=lease or None):
             raise InvalidInput(f"measurement {number} is not out with worker {worker!r}; see paretopick status {name}.")

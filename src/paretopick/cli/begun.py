@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from paretopick.cli.arguments import typed
 from paretopick.cli.output import note
 from paretopick.storage import Storage as Studies
 from paretopick.studies import Study
+from paretopick.studies.aims import Aim
 from paretopick.studies.budgets import Amount
 from paretopick.studies.definition import Definition
 from paretopick.studies.files import StudyFile
-from paretopick.studies.running import differences_from
+from paretopick.studies.running import differences_from, newer_aim
 
 RUNNERS = re.compile(r"python[\d.]*|bash|sh|zsh|node|ruby|perl|Rscript|julia|env|time|timeout|nice|uv")
 """Programs that run what somebody has written."""
@@ -35,27 +37,48 @@ def say_what_is_there(study: Study, definition: Definition, storage: str | None,
     another = "another --name" if file is None else f"another name in {file}"
     used, before = study.used, study.definition.command
     if study.done:
-        if study.definition.choice.roundless:
-            more = typed(["paretopick", "extend", study.name, *_more(study, used)], storage)
+        status = study.status()
+        if status["stopped"] and len(status["retired"]) == len(study.options) - 1 and not study.definition.requirements.limited:
+            go_on = "To go on: reinstate another option, or add one, and then the same again."
+        elif study.definition.choice.roundless:
+            more = typed(["paretopick", "extend", study.name, *_more(study, used, stopped=bool(status["stopped"]))], storage)
             go_on = f"To go on: {more}, and then the same again."
         else:
             go_on = "Its rounds were planned for its budget; a new study with a larger one can import an export of it."
         anew = f"To measure anew: {another}, or {typed(['paretopick', 'delete', study.name, '--yes'], storage)}."
         note(f"the study {study.name!r} was finished before, and nothing is measured now: this is its result. {go_on} {anew}")
+    if (newer := newer_aim(study, definition.aim)) is not None:
+        back = typed(["paretopick", "extend", study.name, *_typed_aim(definition.aim)], storage)
+        note(
+            f"the study {study.name!r} is measured {newer.until}, as was said since, and not {definition.aim.until}, as was said "
+            f"before. To go back to that: {back}"
+        )
     if before and used and before != definition.command:
         mixed = f"its {counted(used, 'measurement')} and those of this one are taken for the same; if they are not, stop, and"
         more = "" if study.done else f": {mixed} choose {another}"
         note(f"the study {study.name!r} was begun with another command, {shlex.join(before)}{more}.")
 
 
-def _more(study: Study, used: int) -> list[str]:
-    """With what a study that is done goes on: to be surer if it is as sure as it was to be, else more budget."""
-    status, budget = study.status(), study.budget
-    if status["stopped"] and "confidence" in status["aim"]:
-        return ["--confidence", f"{1 - (1 - status['aim']['confidence']) / 5:.6g}"]
+def _more(study: Study, used: int, *, stopped: bool) -> list[str]:
+    """With what a study that is done goes on: to be surer, or finer, if it is as sure as it was to be, else more budget."""
+    aim, budget = study.aims[-1], study.budget
+    if stopped:
+        if aim.resolution is None:
+            return _typed_aim(Aim(1 - (1 - aim.level) / 5))
+        if isinstance(aim.resolution, Mapping):
+            return _typed_aim(Aim(None, {name: width / 2 for name, width in aim.resolution.items()}))
+        return _typed_aim(Aim(None, aim.resolution / 2))
     if isinstance(budget, Amount):
         return ["--budget", Amount(budget.unit, 2 * budget.amount).typed]
     return ["--budget", str(max(budget, used) + budget)]
+
+
+def _typed_aim(aim: Aim) -> list[str]:
+    """An aim as one types it."""
+    words = [] if aim.confidence is None else ["--confidence", f"{aim.confidence:.6g}"]
+    if isinstance(aim.resolution, Mapping):
+        return [*words, "--resolution", ",".join(f"{name}={width:.6g}" for name, width in aim.resolution.items())]
+    return words if aim.resolution is None else [*words, "--resolution", f"{aim.resolution:.6g}"]
 
 
 def under_a_name_of_its_own(told: StudyFile, database: Studies) -> StudyFile:

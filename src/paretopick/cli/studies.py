@@ -215,7 +215,8 @@ def status(
 ) -> None:
     """Say where a study stands, or list all studies.
 
-    How much of the budget is used, which options look Pareto-optimal, who measures what and why, and what comes next.
+    How much of the budget is used, which options look Pareto-optimal, how sure that is and why it stopped, who measures what and
+    why, and what comes next.
     """
     if name is not None:
         state = Study.open(name, storage=storage).status()
@@ -304,6 +305,10 @@ def _print_status(state: dict[str, Any]) -> None:
         _print_rounds(state)
     found = listed(state["pareto"]) or ("none" if state["done"] else "none yet")
     say(f"{state['sought'].capitalize() if state['done'] else 'Best guess so far'}: {found}")
+    if state["used"]:
+        say(state["how_sure"])
+    if state["stopped"]:
+        say(state["stopped"])
     for sentence in state["notes"]:
         say(f"Note: {sentence}")
     if state["roundless"] and not state["done"]:

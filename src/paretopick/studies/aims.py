@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log
 from typing import Any
 
 from paretopick._arrays import check_choice, check_real
@@ -16,6 +17,9 @@ Finest = float | Mapping[str, float]
 
 LEVEL = 0.95
 """How probable it must be that what is resolved is right, unless said otherwise."""
+
+MORE = 0.05
+"""It is looked at again after so many more measurements, as a share of those at the last look."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,8 @@ class Aim:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is something to reach."""
-        return self.resolution is not None or (self.confidence is not None and self.confidence < 1.0)
+        """Whether there is something to reach before the budget is spent."""
+        return self.to_dict() != {} and self.level < 1.0
 
     @property
     def text(self) -> str:
@@ -46,6 +50,11 @@ class Aim:
             parts = [f"{number_text(width)} in {name}" for name, width in self.resolution.items()]
             return f"right up to differences of {joined(parts)} with {probability(self.level)}"
         return f"right up to differences of {number_text(self.resolution)} times the noise with {probability(self.level)}"
+
+    @property
+    def until(self) -> str:
+        """How long is measured, in words."""
+        return f"until it is {self.text}" if self.is_set else "until the budget is spent"
 
     def to_dict(self) -> dict[str, Any]:
         """Returns JSON values, without what is not said."""
@@ -60,9 +69,24 @@ class Aim:
             self.resolution if other.resolution is None else other.resolution,
         )
 
+    def says(self, other: Aim) -> bool:
+        """Returns whether it says all that another one says."""
+        return self.with_other(other) == self
+
 
 NO_AIM = Aim()
 """The budget is spent."""
+
+
+def last_look(count: int) -> int:
+    """Returns the last number of measurements, up to a count, at which it is looked whether an aim is reached.
+
+    They are the powers of 1.05, rounded up, whoever looks: every count up to 21, then 23, 24, 25, 26, 27, 29 and so on.
+
+    >>> [last_look(count) for count in (0, 1, 21, 22, 23, 100)]
+    [0, 1, 21, 21, 23, 98]
+    """
+    return min(count, ceil((1.0 + MORE) ** floor(log(count) / log(1.0 + MORE)))) if count > 0 else 0
 
 
 def check_aim(confidence: Any, resolution: Any, metrics: Sequence[Metric]) -> Aim:

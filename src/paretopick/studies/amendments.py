@@ -165,13 +165,23 @@ class Amendments(ABC):
         if confidence is None and resolution is None:
             raise InvalidInput("say when it is sure enough, for instance aim(confidence=0.95).")
         aim = check_aim(confidence, resolution, self.definition.metrics)
-        self._live.change(lambda rules: rules.aim(aim), request)
+        self._live.change(lambda rules: rules.extend(None, aim), request)
 
-    def extend(self, *numbers: int, budget: BudgetGiven | None = None, request: str | None = None, **more: Any) -> None:
+    def extend(
+        self,
+        *numbers: int,
+        budget: BudgetGiven | None = None,
+        confidence: float | None = None,
+        resolution: Finest | None = None,
+        request: str | None = None,
+        **more: Any,
+    ) -> None:
         """Allows more, up to a new budget: for policies whose rounds are not planned ahead.
 
         Args:
             budget: the new one, all measurements so far included; in the same unit as before.
+            confidence: when it stops before that, too, as for ``aim``: both are changed, or none.
+            resolution: likewise.
             request: an id of this call; see ``add``.
             numbers: not taken, nor is anything else; more time for measurements is ``renew``.
         """
@@ -183,8 +193,8 @@ class Amendments(ABC):
                 f"extend({given}) is not about a budget; write extend(budget={example!r}) to allow more measurements, "
                 f"or renew({given or 'number'}) to give a worker more time for some."
             )
-        wanted = budget_of(budget)
-        self._live.change(lambda rules: rules.extend(wanted), request)
+        wanted, aim = budget_of(budget), check_aim(confidence, resolution, self.definition.metrics)
+        self._live.change(lambda rules: rules.extend(wanted, aim if aim.to_dict() else None), request)
 
     def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.

@@ -21,7 +21,7 @@ from paretopick.studies.differences import Beaten
 from paretopick.studies.resolution import Resolution
 from paretopick.studies.result import OptionResult, ParetoResult
 from paretopick.studies.state import State
-from paretopick.studies.stopping import is_reached
+from paretopick.studies.stopping import Looks, nothing_to_compare
 from paretopick.theory.dominance import weakly_dominates
 
 FEW_DRAWS = 400
@@ -31,12 +31,15 @@ LEVEL = 0.95
 """What is at least so probable is called sure."""
 
 
-def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 0, level: float = LEVEL) -> ParetoResult:
+def result_of(
+    study: str, state: State, *, looks: Looks, sure: bool = True, rehearsals: int = 0, level: float = LEVEL
+) -> ParetoResult:
     """Returns what a state says about the options now.
 
     Args:
         study: its name.
         state: of the study.
+        looks: of the study, whether its aim is reached.
         sure: whether to look at all that takes a moment: who beats whom, who is nearly equal, the next step.
         rehearsals: how often to simulate the same study at the means as measured.
         level: how probable a status must be to be called sure.
@@ -54,7 +57,7 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     errors[:, definition.is_exact] = 0.0
     errors[:, definition.logged] *= means[:, definition.logged]
     names, left_in = definition.options, _left_in(state)
-    stopped = _stopped(state, said)
+    stopped = _stopped(state, said, looks)
     return ParetoResult(
         study=study,
         done=state.done or stopped is not None,
@@ -97,12 +100,12 @@ def result_of(study: str, state: State, *, sure: bool = True, rehearsals: int = 
     )
 
 
-def _stopped(state: State, said: _Said) -> str | None:
-    """Why it ended before its budget was spent: it is as sure as it was to be."""
-    if state.done or said.judgement is None or len(said.present) < len(state.present):
+def _stopped(state: State, said: _Said, looks: Looks) -> str | None:
+    """Why it ended before its budget was spent: it is as sure as it was to be, or there is nothing to be found out."""
+    if state.done or not looks.reached(state, said.judgement):
         return None
-    if not is_reached(state.aim, said.judgement, state.definition.metrics):
-        return None
+    if nothing_to_compare(state):
+        return f"It is done: {quoted(state.definition.options[arm] for arm in state.present)} is the only option that is left."
     return f"It is {state.aim.text}, as was asked for: {counted(state.used, 'measurement')} were enough."
 
 

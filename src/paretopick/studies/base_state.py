@@ -17,6 +17,7 @@ from paretopick.errors import LogDamaged, NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event, Row
 from paretopick.policies.base import STATE_FORMAT, Policy
+from paretopick.studies.aims import Aim
 from paretopick.studies.budgets import Spent
 from paretopick.studies.definition import Definition
 from paretopick.studies.sums import Sums
@@ -40,8 +41,10 @@ class State(ABC):
         self.failed = 0
         self.retired: dict[int, str] = {}
         """Options that were taken out, and why."""
-        self.aim = definition.aim
-        """When it stops before the budget is spent, as it was said last."""
+        self.aims = [definition.aim]
+        """When it stops before the budget is spent: as it was said at first, then, and last."""
+        self.at_last_look: tuple[int, Sums] | None = None
+        """The position and the sums when it was last time to look whether the aim is reached; None if that is now."""
         self._base = definition
         self.sums = Sums(len(definition.options), len(definition.metrics))
         """Of the measurements that count."""
@@ -99,6 +102,11 @@ class State(ABC):
     @abstractmethod
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
         """Returns how many measurements of each option are being made that nobody waits for any more."""
+
+    @property
+    def aim(self) -> Aim:
+        """When it stops before the budget is spent."""
+        return self.aims[-1]
 
     @property
     def counts(self) -> IntArray:
@@ -221,6 +229,14 @@ class State(ABC):
     def copy(self) -> State:
         """Returns an equal state, which goes its own way."""
         return copy.deepcopy(self, {id(self.definition): self.definition, id(self._base): self._base})
+
+    def when_last_looked_at(self) -> State:
+        """Returns the state as it was when it was last time to look whether the aim is reached, a copy; itself if that is now."""
+        if self.at_last_look is None:
+            return self
+        before = self.copy()
+        (before.position, before.sums), before.at_last_look = self.at_last_look, None
+        return before
 
     # Checkpoints.
 

@@ -18,6 +18,9 @@ LEAST = 0.01
 """An option that costs less than this part of what options cost on average is taken to cost that: one that costs nothing would
 be measured for ever."""
 
+SMALL = 1e-150
+"""Costs that are all below this are told to policies as parts of the largest one: only their ratios matter."""
+
 
 class Payments:
     """What was paid, by option. The order in which it was paid leaves no trace.
@@ -95,6 +98,8 @@ class Payments:
         expected = self.expected()
         if expected is None or not expected.any():
             return None
+        if expected.max() < SMALL:  # dividing by such numbers is not exact, or not possible
+            expected = expected / expected.max()
         return np.asarray(np.maximum(expected, LEAST * expected.mean()))
 
     def measurements_left(self, present: Sequence[int]) -> int | None:
@@ -106,7 +111,7 @@ class Payments:
             return None
         paid = int(self._sums.counts.sum())
         each = self.spent.spent / paid if paid else float(expected[list(present)].mean())
-        return LARGEST_BUDGET if each <= 0 else max(1, min(math.ceil(self.spent.left / each), LARGEST_BUDGET))
+        return LARGEST_BUDGET if each <= 0 else max(1, math.ceil(min(self.spent.left / each, LARGEST_BUDGET)))
 
     def most(self, n: int, out: Mapping[int, int], *, unknown: int) -> int:
         """Returns how many of ``n`` measurements can be affordable at all: so many need to be chosen; see ``affordable``."""

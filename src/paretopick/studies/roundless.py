@@ -6,23 +6,28 @@ leaves no trace: what is asked for next, and the answer, follow from the data an
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, IntArray, check_budget
+from paretopick._arrays import FloatArray, IntArray, check_budget, check_integer
 from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.events import Event
 from paretopick.policies.anytime import LARGEST_BATCH, Anytime
-from paretopick.studies.aims import check_aim
+from paretopick.studies.aims import check_aim, last_look
 from paretopick.studies.base_state import State, detail, unknown_kind
 from paretopick.studies.budgets import Amount, Spent, budget_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.payments import Payments
+from paretopick.studies.sums import Sums
 
 FEW = 8
 """Up to so many measurements in a row are added one by one."""
+
+HARMLESS = ("failed", "extended", "imported", "released")
+"""Events after which the data say the same about the options as before."""
 
 
 class Roundless(State):
@@ -140,13 +145,32 @@ class Roundless(State):
     def apply(self, events: Sequence[Event]) -> None:
         """Takes the next events of the log into account."""
         for start, stop in _runs(events):
-            if stop - start > FEW and events[start].kind == "told":
-                self._told_at_once(events[start:stop])
+            if events[start].kind == "told":
+                self._told(events[start:stop])
             else:
-                for event in events[start:stop]:
-                    self._happened(event)
+                self._happened(events[start])
         if events:
             self.position, self._stale = events[-1].position, True
+
+    def _told(self, events: Sequence[Event]) -> None:
+        """Measurements that follow each other. The data are remembered as they were when it was last time to look at them."""
+        due = max(last_look(self.used + len(events)) - self.used, 0) if self.aim.is_set else 0
+        if due:
+            self._add(events[:due])
+            self.at_last_look = None
+        if rest := events[due:]:
+            if self.aim.is_set and self.at_last_look is None:
+                self.at_last_look = rest[0].position - 1, copy.deepcopy(self.sums)
+            self._add(rest)
+
+    def _add(self, events: Sequence[Event]) -> None:
+        if len(events) > FEW:
+            self._told_at_once(events)
+            return
+        for event in events:
+            _, arm, values = self._measured(event)
+            self._pay(event)
+            self.sums.add(arm, values)
 
     def _told_at_once(self, events: Sequence[Event]) -> None:
         """Many measurements: the same as one after the other, sooner."""
@@ -162,11 +186,10 @@ class Roundless(State):
                 self.sums.add(arm, values)
 
     def _happened(self, event: Event) -> None:
+        """Whatever is not a measurement."""
+        if event.kind not in HARMLESS:
+            self.at_last_look = None
         match event.kind:
-            case "told":
-                _, arm, values = self._measured(event)
-                self._pay(event)
-                self.sums.add(arm, values)
             case "voided":
                 _, arm, values = self._measured(event)
                 self._take_out(event, arm, values)
@@ -219,7 +242,7 @@ class Roundless(State):
 
     def _aim_at(self, told: Mapping[str, Any]) -> None:
         other = check_aim(told.get("confidence"), told.get("resolution"), self.definition.metrics)
-        self.aim = self.aim.with_other(other)
+        self.aims.append(self.aim.with_other(other))
 
     def _take_out(self, event: Event, arm: int, values: Sequence[float | None]) -> None:
         if not self.sums.counts[arm]:
@@ -237,10 +260,12 @@ class Roundless(State):
     def to_dict(self) -> dict[str, Any]:
         """Returns the state as JSON values, from which ``restore_state`` goes on."""
         n = len(self._base.options)
-        aim = {} if self.aim == self._base.aim else {"aim": self.aim.to_dict()}
+        aims = {"aims": [aim.to_dict() for aim in self.aims[1:]]} if len(self.aims) > 1 else {}
+        looked = {} if self.at_last_look is None else {"looked": [self.at_last_look[0], self.at_last_look[1].to_list()]}
         paid = {"budget": self._budget} if self._payments is None else self._payments.to_dict()
         joined = zip(self.definition.options[n:], self.definition.settings[n:], strict=True)
-        return self._common() | aim | paid | {"joined": [[option, dict(row), *self._cost_of(option)] for option, row in joined]}
+        rows = [[option, dict(row), *self._cost_of(option)] for option, row in joined]
+        return self._common() | aims | looked | paid | {"joined": rows}
 
     def _cost_of(self, option: str) -> list[float]:
         """What a measurement of an option costs, if that is given by option."""
@@ -253,8 +278,12 @@ class Roundless(State):
             self._budget = check_budget(saved["budget"], minimum=self._budget)
         else:
             self._payments.load(saved)
-        self._aim_at(saved.get("aim", {}))
+        for aim in saved.get("aims", ()):
+            self._aim_at(aim)
         self._load_common(saved)
+        if "looked" in saved:
+            position = check_integer(saved["looked"][0], "position", minimum=0, maximum=self.position)
+            self.at_last_look = position, Sums.from_list(saved["looked"][1], len(self.counts), len(self.definition.metrics))
         if self.used + self.failed + len(saved["joined"]) > self.position:
             raise ValueError(f"there are more measurements than its {self.position} events")
 

@@ -81,7 +81,7 @@ class Rules:
         """
         lease = self.transaction.lease(number)
         if lease is None:
-            again = bool(self._made_before("told", number)) or even_if_voided
+            again = bool(self._made_before("told", number=number)) or even_if_voided
             if not (again and self._knows(number, told.row)):
                 self._refuse_unless_told(number, told.row)
             return
@@ -114,7 +114,7 @@ class Rules:
         """Takes a measurement back."""
         if self.transaction.lease(number) is not None:
             raise NotDue(f"measurement {number} was not told yet; report it as failed if it cannot be made.")
-        if self._made_before("voided", number):
+        if self._made_before("voided", number=number):
             return
         told = self._valid(number)
         self._append(told._replace(kind="voided", details={"why": why}, digest=None))
@@ -123,7 +123,7 @@ class Rules:
         """Puts other values in the place of those of a measurement; returns whether they are other ones."""
         if self.transaction.lease(number) is not None:
             raise NotDue(f"measurement {number} was not told yet; tell it.")
-        made = self._made_before("corrected", number)
+        made = self._made_before("corrected", number=number)
         if any(event.kind == "corrected" and list(event.measured or ()) == list(row) for event in made):
             return False
         told = self._valid(number)
@@ -197,14 +197,28 @@ class Rules:
                 "export of this one: its measurements then count."
             )
 
-    def extend(self, budget: Budget) -> None:
-        """Allows more, in the unit of the budget; as much as there is already is harmless."""
-        kept = list(budget) if isinstance(budget, Amount) else int(budget)
-        for event in self._made_before("extended"):
-            if (event.details or {})["budget"] != kept:
-                raise self._used_for("another budget")
+    def extend(self, budget: Budget | None, aim: Aim | None = None) -> None:
+        """Allows more, in the unit of the budget, says anew when the study stops, or both; what is so already is harmless."""
+        wanted: dict[str, Any] = {}
+        if budget is not None:
+            wanted["extended"] = {"budget": list(budget) if isinstance(budget, Amount) else int(budget)}
+        if aim is not None:
+            wanted["aimed"] = aim.to_dict()
+        made = self._made_before(*wanted)
+        if any(event.details != wanted.get(event.kind) for event in made):
+            raise self._used_for("another budget" if aim is None else "another aim" if budget is None else "another extension")
+        if made:
             return
-        self._check_roundless("be given more")
+        self._check_roundless("be given more" if aim is None else "be told when to stop")
+        if budget is not None and not self._is_more(budget):
+            del wanted["extended"]
+        if aim is not None and self.state.aim.says(aim):
+            del wanted["aimed"]
+        if wanted:
+            self._append(*(Event(0, kind, details=details) for kind, details in wanted.items()))
+
+    def _is_more(self, budget: Budget) -> bool:
+        """Whether a budget is more than there is; refuses one that is less, or in another unit."""
         spent = self.state.spent
         now = self.state.budget if spent is None else Amount(spent.unit, spent.budget)
         if unit_of(now) != unit_of(budget):
@@ -214,18 +228,7 @@ class Rules:
             )
         if amount_of(budget) < amount_of(now):
             raise InvalidInput(f"budget={budget} is less than the {now} that the study has already.")
-        if amount_of(budget) > amount_of(now):
-            self._append(Event(0, "extended", details={"budget": kept}))
-
-    def aim(self, aim: Aim) -> None:
-        """Says anew when the study stops; what it says already is harmless."""
-        for event in self._made_before("aimed"):
-            if event.details != aim.to_dict():
-                raise self._used_for("another aim")
-            return
-        self._check_roundless("be told when to stop")
-        if self.state.aim.with_other(aim) != self.state.aim:
-            self._append(Event(0, "aimed", details=aim.to_dict()))
+        return amount_of(budget) > amount_of(now)
 
     def add(self, rows: Rows, *, of: Rows | None = None) -> list[int]:
         """Takes in measurements that nobody asked for, and returns their numbers.
@@ -334,13 +337,13 @@ class Rules:
     def _append(self, *new: Event) -> None:
         self.transaction.append([event._replace(request=self._request) for event in new])
 
-    def _made_before(self, kind: str, number: int | None = None) -> list[Event]:
+    def _made_before(self, *kinds: str, number: int | None = None) -> list[Event]:
         """What this call did when it was made before, under the same id; refuses an id that was used for something else."""
         if not self._again or self._request is None:
             return []
         found = self.transaction.requested(self._request) if number is None else self.transaction.history(number)
         mine = [event for event in found if event.request == self._request]
-        if mine and kind not in {event.kind for event in mine}:
+        if mine and not any(event.kind in kinds for event in mine):
             raise self._used_for(f"something {mine[0].kind}")
         return mine
 

@@ -22,7 +22,7 @@ from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, MeasuringFa
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven, policies_with
 from paretopick.storage import StorageChoice, open_storage
-from paretopick.studies.aims import Finest
+from paretopick.studies.aims import Aim, Finest
 from paretopick.studies.budgets import BudgetGiven, CostGiven, amount_of, seconds_of, unit_of
 from paretopick.studies.definition import Definition, Scale, Told, define
 from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
@@ -37,6 +37,9 @@ SHORT_LEASE = 30.0
 
 RETRIES = 2
 """How often an option may fail again before we stop."""
+
+FREE = 300
+"""After so many measurements that have all cost nothing we say that they would never end."""
 
 LONGEST_OUTAGE = 60.0
 """Seconds to go on trying when the database does not answer: what was measured may have been dear."""
@@ -109,6 +112,9 @@ def identify(
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage)
     originals: Iterable[Any] = definition.options if isinstance(options, Mapping) else table
     as_given = dict(zip(definition.options, originals, strict=True))
+    if (newer := newer_aim(study, definition.aim)) is not None:
+        given = definition.aim.until
+        (watch or _say_what_matters)(study, f"measuring {newer.until}, as was said since, and not {given}, as was said before")
     alone = storage is None and workers == 1 and not processes
     return run_study(
         study,
@@ -128,8 +134,8 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice) ->
 
     Args:
         name: of the study.
-        definition: what it is about. A study without rounds goes on with a budget that is larger than before, and with options
-            that it did not have.
+        definition: what it is about. A study without rounds goes on with a budget that is larger than before, with options
+            that it did not have, and until it is as sure as is said now; as was said since, if that was said before.
         storage: as for ``Study.create``.
     """
     database = open_storage(storage)
@@ -159,9 +165,15 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice) ->
             study.add_option(option, settings, cost=cost)
     if amount_of(definition.budget) > amount_of(study.budget):
         study.extend(budget=definition.budget)
-    if definition.aim.to_dict():
+    if definition.aim.to_dict() and newer_aim(study, definition.aim) is None:
         study.aim(**definition.aim.to_dict())
     return study
+
+
+def newer_aim(study: Study, given: Aim) -> Aim | None:
+    """Returns the aim of a study if another one that is given now was its aim before: what was said since stands."""
+    *before, now = study.aims
+    return now if not now.says(given) and any(aim.says(given) for aim in before) else None
 
 
 def differences_from(study: Study, definition: Definition) -> list[str]:
@@ -266,6 +278,8 @@ class _Crew:
         """What was stopped before its end, and so has not failed."""
         self.rows: dict[Future[Any], Told] = {}
         """What came out and is to be told; what was returned may not be there a second time."""
+        self.kept = 0
+        """How many were told."""
         self.outage = LONGEST_OUTAGE
         """Seconds to wait for the database."""
         self.trouble: MeasuringFailed | None = None
@@ -389,7 +403,19 @@ class _Crew:
         else:
             self.failures[todo.option] = 0
             self.rows.pop(future, None)
-            self._say("")
+            self.kept += 1
+            self._say(self._without_end() if self.kept == FREE else "")
+
+    def _without_end(self) -> str:
+        """What to say if all that was measured so far has cost nothing, where the budget is in a unit."""
+        with suppress(StorageFailed):
+            spent = self.study.spent
+            if spent is not None and not spent.spent:
+                return (
+                    f"measuring without an end: {FREE} measurements have cost 0 {spent.unit}, and the budget is "
+                    f"{self.study.budget}; say what they cost, stop with Ctrl-C, or limit the time"
+                )
+        return ""
 
     def _told(self, came_out: Any) -> Told:
         """What came out of a measurement, with the time that it took where that is its cost and it does not say otherwise."""
@@ -497,8 +523,8 @@ class _Crew:
 
 
 def _say_what_matters(_: Study, sentence: str) -> None:
-    """For those who do not watch: whom we wait for, that Ctrl-C was heard, and what is lost; failures are in the study."""
-    if sentence.startswith(("stopping", "waiting", "Not kept")):
+    """For those who do not watch: how long is measured, whom we wait for, and what is lost; failures are in the study."""
+    if sentence.startswith(("measuring", "stopping", "waiting", "Not kept")):
         print(sentence, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,9 @@
-"""Looking whether a study has reached its aim: a function of its data, looked at every now and then since it takes a moment."""
+"""Whether a study has reached its aim: what its log says, whoever looks, and however often others have looked before.
+
+It takes a moment to find out, so it is looked at when there are 5% more measurements than the last time (``last_look``), and at
+once when anything else has changed the data, the options or the aim. The aim is reached if the data were sure enough then and,
+with what has come in since, still are.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,6 @@ from paretopick.studies.aims import Aim
 from paretopick.studies.certainty import Judgement, judge
 from paretopick.studies.state import State
 
-MORE = 0.05
-"""It is looked at again after so many more measurements, as a share of those at the last look."""
-
 REPEATS = 20
 """Measurements beyond the first of each option, from which the noise is known, that a study must have to stop."""
 
@@ -21,6 +23,9 @@ LESS = 0.25
 """The doubt that is left must be smaller than was asked for by such a share: whoever looks often sees some luck among the looks.
 
 Without it, and without ``REPEATS``, fewer of the studies that stopped were right than they said (docs/decisions.md)."""
+
+REMEMBERED = 8
+"""So many looks are remembered, the newest ones."""
 
 
 def is_reached(aim: Aim, judgement: Judgement, metrics: Sequence[Metric]) -> bool:
@@ -43,45 +48,64 @@ def _few_repeats(estimates: Estimates) -> bool:
     return bool(estimates.counts.sum() - len(estimates.counts) < REPEATS and not estimates.exact.all())
 
 
-class Looks:
-    """Whether a study has reached its aim, as far as it was looked at.
+def nothing_to_compare(state: State) -> bool:
+    """Returns whether a single option is left, with no limits to keep: it is the answer, whatever is measured."""
+    return len(state.present) == 1 and not state.definition.requirements.limited
 
-    A study that has reached it is looked at again whenever its data change: what was in flight, or is taken back or corrected
-    later, may open it again.
+
+def _is_sure(state: State, judgement: Judgement | None) -> bool:
+    """Whether exactly these data are as sure as was aimed for; the judgement is about them, if somebody has it already."""
+    present, first = state.present, getattr(state.policy, "initial", 2)
+    if min((state.counts[arm] for arm in present), default=0) < first:
+        return False
+    if nothing_to_compare(state):
+        return True
+    try:
+        judgement = judgement or judge(state.estimates(present), required=state.definition.requirements)
+    except NotReady:
+        return False
+    return is_reached(state.aim, judgement, state.definition.metrics)
+
+
+class Looks:
+    """Whether a study has reached its aim; what was seen is remembered by the place in the log, which decides it.
+
+    Threads may share it: none of them can put what it has seen of older data in the place of what is seen of newer ones.
     """
 
     def __init__(self) -> None:
-        self._used = self._position = -1
-        self._reached = False
+        self._seen: dict[int, bool] = {}
+        """By the position of the last event."""
 
-    def is_due(self, state: State) -> bool:
-        """Returns whether it is time to look: some more was measured, and every option often enough."""
-        if not state.aim.is_set or state.position == self._position:
+    def known(self, state: State) -> bool | None:
+        """Returns whether the aim is reached, None if one has to look."""
+        if not state.aim.is_set:
             return False
-        fewest = getattr(state.policy, "initial", 2)
-        if min((state.counts[arm] for arm in state.present), default=0) < fewest:
-            self._used, self._reached = -1, False
-            return False
-        return self._reached or not 0 <= state.used - self._used < max(MORE * self._used, 1.0)
+        if state.at_last_look is not None:
+            before = self._seen.get(state.at_last_look[0])
+            if not before:
+                return before
+        return self._seen.get(state.position)
 
-    def look(self, state: State) -> bool:
-        """Returns whether the aim is reached, and remembers it.
+    def reached(self, state: State, judgement: Judgement | None = None) -> bool:
+        """Returns whether the aim is reached, and looks if need be.
 
         Args:
             state: which nobody changes meanwhile.
+            judgement: of its data, if somebody has it already.
         """
-        present = state.present
-        try:
-            required = state.definition.requirements
-            if len(present) < 2 and not required.limited:
-                reached = True
-            else:
-                reached = is_reached(state.aim, judge(state.estimates(present), required=required), state.definition.metrics)
-        except NotReady:
-            reached = False
-        self._used, self._position, self._reached = state.used, state.position, reached
-        return reached
+        if (known := self.known(state)) is not None:
+            return known
+        if state.at_last_look is not None:
+            before = state.when_last_looked_at()
+            if not self._look(before, None):
+                return False
+        return self._look(state, judgement)
 
-    def reached(self, state: State) -> bool:
-        """Returns what the last look said, of a state that is not due to be looked at."""
-        return self._reached and state.aim.is_set
+    def _look(self, state: State, judgement: Judgement | None) -> bool:
+        sure = self._seen.get(state.position)
+        if sure is None:
+            sure = _is_sure(state, judgement)
+            seen = self._seen | {state.position: sure}
+            self._seen = {position: seen[position] for position in sorted(seen)[-REMEMBERED:]}
+        return sure

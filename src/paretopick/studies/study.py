@@ -16,7 +16,7 @@ from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
 from paretopick.storage.contract import pages
-from paretopick.studies.aims import Finest
+from paretopick.studies.aims import Aim, Finest
 from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, CostGiven, Spent
@@ -193,6 +193,12 @@ class Study(Amendments):
             return state.spent
 
     @property
+    def aims(self) -> tuple[Aim, ...]:
+        """When the study stops before its budget is spent: as was said at first, since then, and last."""
+        with self._live.reading() as (state, _):
+            return tuple(state.aims)
+
+    @property
     def used(self) -> int:
         """How many measurements count so far."""
         with self._live.reading() as (state, _):
@@ -207,12 +213,12 @@ class Study(Amendments):
         return self._is_sure()
 
     def _is_sure(self) -> bool:
-        """Whether the aim is reached; looked at while others go on, if it is time to."""
+        """Whether the aim is reached; looked at while others go on, if one has to look."""
         with self._live.reading() as (state, _):
-            if not self._looks.is_due(state):
-                return self._looks.reached(state)
+            if (known := self._looks.known(state)) is not None:
+                return known
             mine = state.copy()
-        return self._looks.look(mine)
+        return self._looks.reached(mine)
 
     def ask(
         self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE, wait: float = 0.0, shuffle: bool = False
@@ -357,7 +363,7 @@ class Study(Amendments):
             if state.position <= MANY:
                 with suppress(LogDamaged):  # which changes no answer that comes from a checkpoint
                     events = [event for page in pages(transaction) for event in page]
-        found = result_of(self.name, mine, rehearsals=rehearsals, level=level)  # while others go on telling
+        found = result_of(self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level)  # while others go on telling
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
         notes = [f"{each}; correct or void it if it is wrong." for each in far_off(mine, valid)[:FEW]]
@@ -382,7 +388,7 @@ class Study(Amendments):
         """Returns where the study stands, as JSON values."""
         with self._live.reading() as (state, transaction):
             record = {"study": self.name, "storage": self._live.storage.shown}
-            return record | status(self.name, state, transaction.leases(), transaction.now)
+            return record | status(self.name, state, transaction.leases(), transaction.now, self._looks)
 
     def progress(self, *, guess: bool = False) -> StudyProgress:
         """Returns how far the study is: much less than ``status``, and much sooner.
@@ -392,7 +398,8 @@ class Study(Amendments):
         """
         is_sure = self._is_sure()
         with self._live.reading() as (state, transaction):
-            return progress(state, transaction.leases(), guess=guess, is_sure=is_sure)
+            known = self._looks.known(state)
+            return progress(state, transaction.leases(), guess=guess, is_sure=is_sure if known is None else known)
 
     def events(self) -> builtins.list[Event]:
         """Returns all that ever happened, in its order."""

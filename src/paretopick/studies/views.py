@@ -18,6 +18,7 @@ from paretopick.studies.budgets import Spent
 from paretopick.studies.definition import Definition
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.state import State
+from paretopick.studies.stopping import Looks
 
 NEXT = 3
 """Measurements that would be handed out next, of which a status tells."""
@@ -72,10 +73,10 @@ def progress(state: State, leases: Iterable[Lease], *, guess: bool, is_sure: boo
     )
 
 
-def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dict[str, Any]:
-    """Returns where a study stands, as JSON values."""
+def status(study: str, state: State, leases: Iterable[Lease], now: float, looks: Looks) -> dict[str, Any]:
+    """Returns where a study stands, as JSON values; ``looks`` are those whether its aim is reached."""
     definition, policy = state.definition, state.policy
-    moment, result = policy.snapshot(), result_of(study, state, sure=False)
+    moment, result = policy.snapshot(), result_of(study, state, looks=looks, sure=False)
     names, waited_for = definition.options, [lease for lease in leases if not lease.withdrawn]
     out: dict[int, int] = {}
     for lease in waited_for:
@@ -90,6 +91,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float) -> dic
         "options": len(names),
         "done": result.done,
         "stopped": result.stopped,
+        "how_sure": pages.how_sure(result),
         "probability": result.probability,
         "resolution": None if result.resolution is None else asdict(result.resolution),
         "aim": state.aim.to_dict(),
