@@ -18,6 +18,9 @@ Finest = float | Mapping[str, float]
 LEVEL = 0.95
 """How probable it must be that what is resolved is right, unless said otherwise."""
 
+LESS = 0.25
+"""The doubt that is left must be smaller than was asked for by such a share: who looks often sees some luck among the looks."""
+
 MORE = 0.05
 """It is looked at again after so many more measurements, as a share of those at the last look."""
 
@@ -35,6 +38,11 @@ class Aim:
     def level(self) -> float:
         """With which probability the answer shall be right."""
         return LEVEL if self.confidence is None else self.confidence
+
+    @property
+    def needed(self) -> float:
+        """With which probability it must look right for a study to stop."""
+        return self.level + LESS * (1.0 - self.level)
 
     @property
     def is_set(self) -> bool:

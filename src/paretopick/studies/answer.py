@@ -211,7 +211,13 @@ def _said(state: State, level: float) -> _Said:
         estimates = state.estimates(present)
     except NotReady as reason:
         return _Said(present, set(state.front()), Certainty(None, None, 0, capital(str(reason))), level)
-    judgement = judge(estimates, required=definition.requirements, level=level, max_arms=definition.choice.max_arms)
+    judgement = judge(
+        estimates,
+        required=definition.requirements,
+        level=level,
+        max_arms=definition.choice.max_arms,
+        enough=state.aim.needed,
+    )
     chances = dict(zip(present, judgement.probabilities.tolist(), strict=True))
     if not by_rounds:
         front = {present[place] for place in np.flatnonzero(judgement.answer)}
@@ -226,7 +232,8 @@ def quick_guess(state: State) -> list[int]:
     if state.definition.choice.roundless:
         with suppress(NotReady):
             judged = _judged(state)
-            judgement = judge(state.estimates(judged), required=state.definition.requirements, n_draws=FEW_DRAWS)
+            required, enough = state.definition.requirements, state.aim.needed
+            judgement = judge(state.estimates(judged), required=required, enough=enough, n_draws=FEW_DRAWS)
             return [judged[place] for place in np.flatnonzero(judgement.answer)]
         return []
     return state.front()

@@ -14,6 +14,7 @@ from paretopick._arrays import BoolArray, FloatArray
 from paretopick.errors import InvalidInput
 from paretopick.estimates import Estimates
 from paretopick.metrics import Metric, requirements_of
+from paretopick.studies.aims import NO_AIM
 from paretopick.studies.definition import Definition
 from paretopick.studies.resolution import Resolution, resolution_of
 from paretopick.studies.within import Within, answer_within, judged_within
@@ -28,9 +29,6 @@ FEWEST_DRAWS = 200
 
 MOST_PAIRS = 1 << 25
 """Of options in all draws together, where margins or limits make each of them count."""
-
-ENOUGH = 0.9625
-"""An answer that is so likely right is not made longer to be likelier; what a study needs to stop at 95%."""
 
 NEAR = 0.5
 """Near-equals differ by less than such a part of the spread of all options, as far as is known."""
@@ -295,7 +293,7 @@ def judge(
     required: Requirements | None = None,
     level: float = 0.95,
     max_arms: int | None = None,
-    enough: float = ENOUGH,
+    enough: float = NO_AIM.needed,
     n_draws: int = DRAWS,
 ) -> Judgement:
     """Returns what the measurements say: the answer, how sure each option's side is, and how sure the whole answer is.
@@ -310,7 +308,8 @@ def judge(
         level: share of the draws that must agree for an option to be surely in or out; above 1/2.
         max_arms: if the study is after so many Pareto-optimal options: then at most so many are in the answer, the most likely
             ones, and right is any answer of so many, or else of all.
-        enough: of an answer that is so likely right within the margins, members are left out that another member beats.
+        enough: an answer that is so likely right within the margins is not made longer to be likelier: members are left out that
+            another member beats. By default what a study needs to stop at 95%.
         n_draws: of the true means, for up to ``MANY`` options; with more of them fewer.
     """
     if not 0.5 < level <= 1.0:

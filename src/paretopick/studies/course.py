@@ -80,7 +80,9 @@ def course_of(definition: Definition, events: Iterable[Event], *, level: float =
         start = stop
         with suppress(NotReady):
             n_draws = FEW_DRAWS if stop < len(valid) else DRAWS
-            found.append((stop, judge(state.estimates(present), required=definition.requirements, level=level, n_draws=n_draws)))
+            required, enough = definition.requirements, state.aim.needed
+            judged = judge(state.estimates(present), required=required, level=level, enough=enough, n_draws=n_draws)
+            found.append((stop, judged))
     if not found:
         return None
     resolved = None if definition.requirements.margins.any() else [one.resolution(definition.metrics) for _, one in found]

@@ -17,12 +17,9 @@ from paretopick.studies.certainty import Judgement, judge
 from paretopick.studies.state import State
 
 REPEATS = 20
-"""Measurements beyond the first of each option, from which the noise is known, that a study must have to stop."""
+"""Measurements beyond the first of each option, from which the noise is known, that a study must have to stop.
 
-LESS = 0.25
-"""The doubt that is left must be smaller than was asked for by such a share: whoever looks often sees some luck among the looks.
-
-Without it, and without ``REPEATS``, fewer of the studies that stopped were right than they said (docs/decisions.md)."""
+Without it, and without ``aims.LESS``, fewer of the studies that stopped were right than they said (docs/decisions.md)."""
 
 REMEMBERED = 8
 """So many looks are remembered, the newest ones."""
@@ -32,10 +29,9 @@ def is_reached(aim: Aim, judgement: Judgement, metrics: Sequence[Metric]) -> boo
     """Returns whether what is known of the options is as sure as was aimed for."""
     if not aim.is_set or _few_repeats(judgement.estimates):
         return False
-    level = aim.level + LESS * (1.0 - aim.level)
     if aim.resolution is None:
-        return judgement.cautious_probability >= level
-    found = judgement.cautious_resolution(metrics, level)
+        return judgement.cautious_probability >= aim.needed
+    found = judgement.cautious_resolution(metrics, aim.needed)
     if found is None:
         return False
     if isinstance(aim.resolution, Mapping):
@@ -61,7 +57,8 @@ def _is_sure(state: State, judgement: Judgement | None) -> bool:
     if nothing_to_compare(state):
         return True
     try:
-        judgement = judgement or judge(state.estimates(present), required=state.definition.requirements)
+        required, enough = state.definition.requirements, state.aim.needed
+        judgement = judgement or judge(state.estimates(present), required=required, enough=enough)
     except NotReady:
         return False
     return is_reached(state.aim, judgement, state.definition.metrics)
