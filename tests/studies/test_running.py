@@ -720,3 +720,17 @@ def test_what_a_policy_has_chosen_comes_first_though_the_rest_is_shuffled():
         (todo,) = study.ask(shuffle=True)
         assert todo.option == study._state.definition.options[study._state.proposals(1, {})[0]]
         study.release()
+
+
+def test_values_that_are_refused_end_it_at_once_since_the_others_would_be_those_that_happen_to_be_fine():
+    made = []
+
+    def measure(option):
+        made.append(option)
+        return {"recall": float(len(made) % 4 > 0), "ms": 1.0}
+
+    with pytest.raises(
+        pp.MeasuringFailed, match=r"gave what is refused: .*'recall' is 0.* repair the cause and go on, or retire"
+    ):
+        pp.identify(measure, ["good", "bad"], {"recall": "max~5%", "ms": "min~5%"}, 100, retries=5)
+    assert len(made) == 4

@@ -324,3 +324,20 @@ def test_a_single_option_with_a_limit_is_measured():
         assert result.status == {"a": "pareto" if kept else "infeasible"}
         assert result.used < 60
     assert result.sentence == "No option keeps the limits."
+
+
+def test_the_resolution_of_a_metric_with_log_is_a_share(tmp_path):
+    metrics = [pp.Metric("ms", "min", log=True), pp.Metric("q", "max")]
+    rng = np.random.default_rng(4)
+
+    def measure(option):
+        ms = {"a": 100.0, "b": 200.0, "c": 105.0}[option]
+        return {"ms": ms * np.exp(rng.normal(0, 0.1)), "q": rng.normal({"a": 0.0, "b": 5.0, "c": -9.0}[option], 0.1)}
+
+    for wrong in (5, 0.05, "5", "-5%", "much%"):
+        with pytest.raises(pp.InvalidInput, match=r"resolution of 'ms' is .* write a share, such as '5%'"):
+            pp.identify(measure, ["a", "b", "c"], metrics, 400, resolution={"ms": wrong})
+    result = pp.identify(measure, ["a", "b", "c"], metrics, 400, resolution={"ms": "6%"}, storage=tmp_path / "s.db", name="s")
+    assert result.stopped.startswith("It is right up to differences of 6% in ms with 95%, as was asked for: ")
+    assert result.resolution.widths["ms"] <= 0.06
+    assert pp.Study.open("s", storage=tmp_path / "s.db").result().stopped == result.stopped

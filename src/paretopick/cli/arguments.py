@@ -167,7 +167,7 @@ ResolutionGiven = Annotated[
     str | None,
     typer.Option(
         "--resolution",
-        help="Stop as soon as the answer is right up to such differences: in units of the noise, 0.2, or time=0.01,size=5.",
+        help="Stop as soon as the answer is right up to such differences: in units of the noise, 0.2, or time=5%,size=0.01.",
         show_default=False,
     ),
 ]
@@ -179,7 +179,13 @@ def aim_from(confidence: float | None, resolution: str | None) -> dict[str, Any]
     if resolution is None:
         return told
     where = f"--resolution {resolution}"
-    finest = number_pairs(split_at_commas([resolution]), where) if "=" in resolution else value_of(resolution)
+    finest: Any = value_of(resolution)
+    if "=" in resolution:
+        parts = split_at_commas([resolution])
+        shares = {
+            name.strip(): width.strip() for name, _, width in (part.rpartition("=") for part in parts if part.endswith("%"))
+        }
+        finest = shares | number_pairs([part for part in parts if not part.endswith("%")], where)
     if isinstance(finest, str):
         raise InvalidInput(f"{where} is neither a number, in units of the noise, nor NAME=NUMBER for some metrics.")
     return told | {"resolution": finest}

@@ -13,7 +13,7 @@ from paretopick.cli.arguments import typed
 from paretopick.cli.output import note
 from paretopick.storage import Storage as Studies
 from paretopick.studies import Study
-from paretopick.studies.aims import Aim
+from paretopick.studies.aims import Aim, halved, written
 from paretopick.studies.budgets import Amount
 from paretopick.studies.definition import Definition
 from paretopick.studies.files import StudyFile
@@ -66,7 +66,7 @@ def _more(study: Study, used: int, *, stopped: bool) -> list[str]:
         if aim.resolution is None:
             return _typed_aim(Aim(1 - (1 - aim.level) / 5))
         if isinstance(aim.resolution, Mapping):
-            return _typed_aim(Aim(None, {name: width / 2 for name, width in aim.resolution.items()}))
+            return _typed_aim(Aim(None, {name: halved(width) for name, width in aim.resolution.items()}))
         return _typed_aim(Aim(None, aim.resolution / 2))
     if isinstance(budget, Amount):
         return ["--budget", Amount(budget.unit, 2 * budget.amount).typed]
@@ -77,7 +77,7 @@ def _typed_aim(aim: Aim) -> list[str]:
     """An aim as one types it."""
     words = [] if aim.confidence is None else ["--confidence", f"{aim.confidence:.6g}"]
     if isinstance(aim.resolution, Mapping):
-        return [*words, "--resolution", ",".join(f"{name}={width:.6g}" for name, width in aim.resolution.items())]
+        return [*words, "--resolution", ",".join(f"{name}={written(width)}" for name, width in aim.resolution.items())]
     return words if aim.resolution is None else [*words, "--resolution", f"{aim.resolution:.6g}"]
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil, floor, log
+from math import ceil, floor, inf, log
 from typing import Any
 
 from paretopick._arrays import check_choice, check_real
+from paretopick._texts import number_of
 from paretopick._words import joined, number_text, probability, short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import Metric
 
-Finest = float | Mapping[str, float]
-"""Differences that a study shall resolve: one number, in units of the noise, or by metric in its unit."""
+Finest = float | Mapping[str, float | str]
+"""Differences that a study shall resolve: one number, in units of the noise, or by metric in its unit; a share, such as "5%", of
+metrics that are compared as logarithms."""
 
 LEVEL = 0.95
 """How probable it must be that what is resolved is right, unless said otherwise."""
@@ -55,7 +58,7 @@ class Aim:
         if self.resolution is None:
             return f"right with {probability(self.confidence)}"
         if isinstance(self.resolution, Mapping):
-            parts = [f"{number_text(width)} in {name}" for name, width in self.resolution.items()]
+            parts = [f"{written(width)} in {name}" for name, width in self.resolution.items()]
             return f"right up to differences of {joined(parts)} with {probability(self.level)}"
         return f"right up to differences of {number_text(self.resolution)} times the noise with {probability(self.level)}"
 
@@ -102,7 +105,8 @@ def check_aim(confidence: Any, resolution: Any, metrics: Sequence[Metric]) -> Ai
 
     Args:
         confidence: a probability above 0.5, or None.
-        resolution: a number in units of the noise, or a mapping from metrics to differences in their units, or None.
+        resolution: a number in units of the noise, or a mapping from metrics to differences in their units, shares such as "5%"
+            of metrics that are compared as logarithms; or None.
         metrics: of the study.
     """
     if isinstance(confidence, int | float) and 1 < confidence <= 100:
@@ -120,8 +124,37 @@ def check_aim(confidence: Any, resolution: Any, metrics: Sequence[Metric]) -> Ai
     if not resolution:
         raise InvalidInput("resolution is empty; write a number, in units of the noise, or differences by metric.")
     noisy = [metric.name for metric in metrics if metric.compared and not metric.exact]
+    logged = {metric.name for metric in metrics if metric.log}
     widths = {
-        check_choice(name, noisy, "metric with noise and a goal"): check_real(width, f"resolution of {name!r}", above=0.0)
+        check_choice(name, noisy, "metric with noise and a goal"): _check_width(name, width, is_log=name in logged)
         for name, width in resolution.items()
     }
     return Aim(level, widths)
+
+
+def _check_width(name: str, width: Any, *, is_log: bool) -> float | str:
+    """Returns a difference in the unit of a metric, or the share of one that is compared as logarithms, as it is written."""
+    what = f"resolution of {name!r}"
+    if not is_log:
+        return check_real(width, what, above=0.0)
+    with suppress(ValueError):
+        if isinstance(width, str) and width.strip().endswith("%") and 0.0 < number_of(width.strip()[:-1]) < inf:
+            return width.strip()
+    raise InvalidInput(
+        f"{what} is {short(width)}, and the metric is compared as logarithms, so that ratios matter; write a share, such as '5%'."
+    )
+
+
+def width_of(given: float | str) -> float:
+    """Returns a difference that ``check_aim`` took as a number, shares as ``Resolution.widths`` has them: 0.05 for 5%."""
+    return number_of(given[:-1]) / 100 if isinstance(given, str) else given
+
+
+def halved(given: float | str) -> float | str:
+    """Returns half of a difference, written alike."""
+    return f"{number_of(given[:-1]) / 2:.6g}%" if isinstance(given, str) else given / 2
+
+
+def written(given: float | str) -> str:
+    """Returns a difference as one writes it."""
+    return given if isinstance(given, str) else number_text(given)

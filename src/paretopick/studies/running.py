@@ -399,7 +399,7 @@ class _Crew:
         except NotDue as late:
             self._say(str(late))
         except InvalidInput as refusal:
-            self._failed(todo, refusal)
+            self._failed(todo, refusal, again=False)
         else:
             self.failures[todo.option] = 0
             self.rows.pop(future, None)
@@ -432,18 +432,24 @@ class _Crew:
         costs, elapsed = self.study.definition.costs, time.monotonic() - self.begun.get(todo.number, time.monotonic())
         return getattr(problem, TOOK, elapsed) if costs is not None and costs.by_the_clock else None
 
-    def _failed(self, todo: Measurement, problem: BaseException) -> None:
+    def _failed(self, todo: Measurement, problem: BaseException, *, again: bool = True) -> None:
+        """Notes a failure, and ends the run if it is one too many.
+
+        What was measured and is refused is not measured again: the values that are left would be those that happen to be fine.
+        """
         said = " ".join(str(problem).split())
         ours = isinstance(problem, MeasuringFailed | InvalidInput)
         why = said if ours else f"{type(problem).__name__}: {said}"
         output = getattr(problem, "output", None) or ("" if ours else "".join(traceback.format_exception(problem)))
         self.failures[todo.option] += 1
         self._fail(todo, why, output, problem)
-        if self.failures[todo.option] > self.retries and self.trouble is None:
-            times = self.failures[todo.option]
+        if (self.failures[todo.option] > self.retries or not again) and self.trouble is None:
+            times, rest = self.failures[todo.option], "repair the cause and go on, allow more retries, or retire the option."
+            happened = f"failed {times} times in a row, the last time"
+            if not again:
+                happened, rest = "gave what is refused", "repair the cause and go on, or retire the option."
             self.trouble = MeasuringFailed(
-                f"option {todo.option!r} failed {times} times in a row, the last time: {why.rstrip('.')}. "
-                f"The study {self.study.name!r} is intact: repair the cause and go on, allow more retries, or retire the option."
+                f"option {todo.option!r} {happened}: {why.rstrip('.')}. The study {self.study.name!r} is intact: {rest}"
             )
             self.trouble.study, self.trouble.option, self.trouble.output = self.study, todo.option, output
             self.trouble.__cause__ = problem

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from paretopick.errors import NotReady
 from paretopick.estimates import Estimates
 from paretopick.metrics import Metric
-from paretopick.studies.aims import Aim
+from paretopick.studies.aims import Aim, width_of
 from paretopick.studies.certainty import Judgement, judge
 from paretopick.studies.state import State
 
@@ -35,7 +35,7 @@ def is_reached(aim: Aim, judgement: Judgement, metrics: Sequence[Metric]) -> boo
     if found is None:
         return False
     if isinstance(aim.resolution, Mapping):
-        return all(found.widths[name] <= width for name, width in aim.resolution.items())
+        return all(found.widths[name] <= width_of(width) for name, width in aim.resolution.items())
     return found.factor <= aim.resolution
 
 
