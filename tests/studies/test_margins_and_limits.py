@@ -72,7 +72,7 @@ def test_means_of_a_metric_with_log_are_geometric_and_replay_is_literal(storage)
 def test_a_value_without_a_logarithm_is_refused_and_nothing_is_written(storage, value, tmp_path):
     study = pp.Study.create("s", **GIVEN, storage=storage)
     first, second = study.ask(2)
-    message = rf"metric 'seconds' is {value:g}, and the margin 2%, which needs values above 0"
+    message = rf"metric 'seconds' is {value:g}, and its margin 2% needs values above 0"
     with pytest.raises(pp.InvalidInput, match=message):
         study.tell(first.number, {"seconds": value, "errors": 0, "size": 10})
     with pytest.raises(pp.InvalidInput, match=message):
@@ -127,7 +127,7 @@ def test_the_command_line_takes_margins_and_limits(tmp_path):
     stdout_of("tell", "s", "1", "seconds=2", "errors=0.001", "size=10", cwd=tmp_path)
     refused = call("tell", "s", "2", "seconds=0", "errors=0.001", "size=20", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("error: metric 'seconds' is 0, and the margin 2%, which needs values above 0")
+    assert refused.stderr.startswith("error: metric 'seconds' is 0, and its margin 2% needs values above 0")
     stdout_of("tell", "s", "2", "seconds=3", "errors=none", "size=20", cwd=tmp_path)
     assert "2 of 40 measurements used" in stdout_of("status", "s", cwd=tmp_path)
     assert stdout_of("status", cwd=tmp_path)

@@ -98,7 +98,7 @@ def test_a_value_that_a_margin_cannot_take_is_said_with_what_to_write(tmp_path):
         "-n",
     )
     failed = call(*given, cwd=tmp_path)
-    assert "metric 'output_bytes' is 0, and the margin 2%, which needs values above 0" in failed.stderr
+    assert "metric 'output_bytes' is 0, and its margin 2% needs values above 0" in failed.stderr
 
 
 @pytest.mark.slow
