@@ -350,12 +350,24 @@ def test_what_a_budget_resolves_is_found():
     assert made.to_dict()["margins_found"][1]["resolved"]["text"] == many.resolved.text
 
 
-def test_margins_that_are_declared_do_not_hide_what_a_budget_resolves():
-    metrics = {"gain": "max~3", "cost": "min~3"}
-    asked = plan(Pilot.guess(CLOSE, goals=metrics), policies=["apt"], budgets=40, margin="?", target=0.1, runs=400)
-    plain = plan(Pilot.guess(CLOSE, goals=METRICS), policies=["apt"], budgets=40, margin="?", target=0.1, runs=400)
-    assert asked.margins_found[0].resolved.factor == plain.margins_found[0].resolved.factor
-    assert 0 < asked.margins_found[0].resolved.factor < 3
+def test_of_margins_that_are_declared_the_smallest_multiple_is_found():
+    same = {"policies": ["apt"], "budgets": [40], "margin": "?", "target": 0.1, "runs": 400}
+    asked = plan(Pilot.guess(CLOSE, goals={"gain": "max~3", "cost": "min~6"}), **same)
+    plain = plan(Pilot.guess(CLOSE, goals=METRICS), **same)
+    (found,), (of_noise,) = asked.margins_found, plain.margins_found
+    assert 3 * found.resolved.factor == pytest.approx(of_noise.resolved.factor, rel=0.25)  # margins of 3 times the noise
+    assert found.resolved.widths == pytest.approx({"gain": 3 * found.resolved.factor, "cost": 6 * found.resolved.factor})
+    assert asked.curves[0].margins == (3.0, 6.0)  # the table is about the margins that are declared
+    said = asked.sentences()
+    assert said[1] == "Right is what is right within the margins."
+    assert re.fullmatch(
+        rf"With 40 measurements apt is wrong in [\d.]+% of cases \(.*\) within margins {found.resolved.factor:.2g} times as "
+        r"wide: [\d.]+ in gain and [\d.]+ in cost\.",
+        said[2],
+    )
+    near = plan(Pilot.guess(CLOSE, goals={"gain": "max", "cost": "min~1e-9"}), **same)
+    assert near.margins_found[0].resolved is None
+    assert "With 40 measurements no margins up to 20 times as wide are enough." in near.sentences()
 
 
 def test_what_is_drawn_from_tables_is_planned_with_their_noise():
@@ -426,7 +438,7 @@ def test_ratios_are_planned_as_logarithms(tmp_path):
     asked = plan(pilot, policies=["doubt"], budgets=60, runs=100, target=0.2, margin="?")
     assert re.fullmatch(r"[\d.]+% in seconds", asked.margins_found[0].resolved.text or "1% in seconds")
     file.write_text("option,seconds\na,0\na,1\nb,2\n")
-    with pytest.raises(pp.InvalidInput, match=r"p.csv, option 'a': metric 'seconds' is 0, and the margin 5%, which needs values"):
+    with pytest.raises(pp.InvalidInput, match=r"p.csv, option 'a': metric 'seconds' is 0, and its margin 5% needs values"):
         Pilot.of_table(file, "seconds:min~5%")
 
 
@@ -585,7 +597,13 @@ def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, 
     record = json.loads(said(*within, "--json"))
     assert (record["curves"][0]["margins"], record["curves"][0]["limits"]) == ([0.2, 0.0], [None, -2.5])
     assert "Right is what is right within the margins and limits." in record["sentences"]
-    assert re.search(r"With 20 measurements (apt|doubt) (resolves differences of|is wrong in)", said(*within, "--margin", "?"))
+    assert "With 20 measurements no margins up to 20 times as wide are enough." in said(*within, "--margin", "?")
+    both = (*within[:4], "gain:max~0.2,cost:min~0.5", *within[5:])
+    assert re.search(
+        r"With 20 measurements (apt|doubt) is wrong in .* within margins [\d.]+ times as", said(*both, "--margin", "?")
+    )
+    none = (*within[:4], "gain:max,cost:min", *within[5:])
+    assert re.search(r"With 20 measurements (apt|doubt) resolves differences of [\d.]+ in gain", said(*none, "--margin", "?"))
     assert "more measurements it is right" in said("s", "--storage", tmp_path / "p.db", "--more", "150", "--margin", "?")
 
 

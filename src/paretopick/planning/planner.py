@@ -56,7 +56,7 @@ SEEN_NOTHING = 3.85
 """Without any error in n runs, the upper limit of Wilson's interval is this over n and this."""
 
 SMALLEST_FACTOR, LARGEST_FACTOR = FACTORS[0], FACTORS[-1]
-"""Between these, margins in units of the noise are looked for."""
+"""Between these, margins in units of the noise, or of those declared, are looked for."""
 
 FINE = 1.2
 """They are found within this factor."""
@@ -128,7 +128,8 @@ def plan(
         runs: simulated studies for each policy and budget; by default 2,000, or at most 400 of a study that goes on.
         max_budget: the largest budget to consider; by default 500 measurements per option, or the largest of ``budgets``.
         margin: ``"?"`` asks which margins the ``budgets`` resolve: the smallest multiple of the noise, the same in all metrics,
-            within which the target is met (``Plan.margins_found``). Of a study that goes on, the same for ``more``.
+            or of the margins that are declared, within which the target is met (``Plan.margins_found``). Of a study that
+            goes on, the same for ``more``.
         rng: an int, SeedSequence or Generator.
         workers: threads.
         progress: called with (what is going on, how much is done, of how much).
@@ -173,11 +174,10 @@ class _Planner:
             raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
         self._pilot = pilot
         required = pilot.required or Requirements.none(pilot.bandit.n_objectives)
-        if find_margins:
-            required = required.with_margins(np.zeros(pilot.bandit.n_objectives))
         self._find_margins = find_margins
         self._required = required
-        self._ladder = Ladder(required, pilot.noise, pilot.metrics)
+        of_declared = find_margins and bool(required.margins.any())
+        self._ladder = Ladder(required, pilot.noise, pilot.metrics, of_declared)
         self._target = check_real(target, "target", above=0.0, below=1.0)
         self._runs = RUNS if runs is None else check_integer(runs, "runs", minimum=20)
         self._workers = workers
@@ -306,7 +306,8 @@ class _Planner:
         """The same for one policy that knows the margins, from those on that the answers without them resolve."""
 
         def curve_at(factor: float) -> ErrorCurve:
-            self._doing = f"{choice.label} with {budget:,} measurements and margins of {factor:.2g} times the noise"
+            unit = "those declared" if self._ladder.of_declared else "the noise"
+            self._doing = f"{choice.label} with {budget:,} measurements and margins of {factor:.2g} times {unit}"
             margins = self._ladder.margins(factor)
             return self._curve(choice, (budget,), runs=CAREFUL * self._runs, start=CAREFUL * self._runs, margins=margins)
 
