@@ -134,6 +134,23 @@ def test_wider_margins_than_those_declared_are_named_where_these_are_not_enough(
     assert float(said[2]) >= 0.3  # never narrower than what was declared
 
 
+def test_margins_that_would_do_are_named_where_chance_has_it_that_none_are_needed():
+    """Of few simulated continuations: the last step alone may be right as often as it should, and with those before it is not."""
+    for seed in range(30):
+        tables = measured([[0.0, 0.0], [0.3, -0.3], [0.8, 0.8], [1.2, 1.1]], 4, seed=seed)
+        found = continued(tables, present=0.3, runs=20, rng=seed)
+        if found.needed is None:
+            assert re.search(r"Set margins: up to differences of [\d.]+ in quality and [\d.]+ in cost", found.next_step)
+
+
+def test_where_no_margin_helps_who_is_near_a_limit_is_named():
+    metrics = (Metric("quality", "max", margin=0.02, at_least=1.0), Metric("cost", "min", margin=0.02))
+    tables = measured([[0.0, 0.0], [1.01, 0.01], [0.98, 0.5], [1.3, 0.8]], 4, seed=1, metrics=metrics)
+    found = continued(tables, metrics=metrics, present=0.1)
+    assert found.steps[-1].resolves is None
+    assert re.search(r": 'o\d' is too near a limit \(about [\d.]+ from at least 1 in 'quality'\)\. No margin", found.next_step)
+
+
 def test_what_measurements_resolve_falls_and_is_said_where_no_margins_are_declared():
     tables = measured(FOUR, 6)
     found = continued(tables, present=0.2, more=[100, 400])

@@ -24,6 +24,7 @@ from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation, two_digits
 from paretopick.studies.ladders import FACTORS, Ladder
+from paretopick.studies.near_limits import nearest_to_a_limit
 from paretopick.studies.next_step import Reason, Truths, nearest, within_text
 from paretopick.theory.complexity import complexity
 from paretopick.theory.gaps_within import front_and_gaps
@@ -278,15 +279,24 @@ class _Planner:
         resolves = tuple(self._ladder.reached(curve, place, self._target) for place in range(len(draft.budgets)))
         if self._find_margins:
             return {"resolves": resolves, "margins_found": tuple(self._margins_found(choices, draft.budgets))}
-        return {"resolves": resolves, "reason": self._reason() if draft.recommendation is None else None}
+        if draft.recommendation is not None:
+            return {"resolves": resolves}
+        if (last := resolves[-1]) is not None and last.factor < self._ladder.narrowest.factor:  # enough, but not confirmed
+            resolves = (*resolves[:-1], self._ladder.narrowest)
+        return {"resolves": resolves, "reason": self._reason(limits=last is None)}
 
-    def _reason(self) -> Reason:
-        """Who is too alike, or too near a limit, for any budget that was looked at: the option with the smallest gap."""
+    def _reason(self, *, limits: bool) -> Reason:
+        """Who is too alike, or too near a limit, for any budget that was looked at: the option with the smallest gap.
+
+        Or the one nearest to a limit, if doubts about ``limits`` remain whatever the margins.
+        """
         truths = self._pilot.bandit.means[None] if self._truths is None else self._truths[:MOST_LOOKED_AT]
         worst = int(np.median([self._gaps(truth) for truth in truths], axis=0).argmin())
         exact = np.zeros(truths.shape[2], dtype=np.bool_) if self._pilot.scale is None else self._pilot.scale == 0
         known = Truths(truths, exact, self._pilot.noise, self._required)
         names, metrics = self._pilot.bandit.arm_names, self._pilot.metrics
+        if limits and (near := nearest_to_a_limit(known, names, metrics)) is not None:
+            return near
         return nearest(known, worst, names, metrics, several=self._truths is not None)
 
     def _margins_found(self, choices: Sequence[PolicyChoice], budgets: Sequence[int]) -> Iterator[MarginFound]:

@@ -27,7 +27,8 @@ from paretopick.simulation import simulate
 from paretopick.studies.certainty import required_of
 from paretopick.studies.data import StudyData
 from paretopick.studies.ladders import FACTORS, Ladder, Resolved, scaled_sentence
-from paretopick.studies.next_step import SURE, NextStep, resolved_sentence, too_alike, within_text
+from paretopick.studies.near_limits import nearest_to_a_limit
+from paretopick.studies.next_step import SURE, NextStep, Truths, resolved_sentence, too_alike, within_text
 from paretopick.theory.requirements import Requirements
 
 RUNS = 400
@@ -248,6 +249,8 @@ def continuation(
         for n, chance, share, margins in zip(steps, right, shares, resolved, strict=True)
     ]
     needed = _crossing(present_probability, found, target)
+    if needed is None and (last := found[-1].resolves) is not None and last.factor < ladder.narrowest.factor:  # by chance
+        found[-1] = replace(found[-1], resolves=ladder.narrowest)
     said = NextStep(present_probability, target, used, found, choice is goes_on)
     if of_declared:
         resolved = _falling([scaled.reached(curve, place, 1.0 - target, first=len(FACTORS)) for place in range(len(steps))])
@@ -257,6 +260,8 @@ def continuation(
         ]
     if needed is None:
         reason = too_alike(curve, truths, estimates.exact, ladder.noise, names, metrics, required)
+        if said.steps[-1].resolves is None:  # so the doubts are about limits
+            reason = nearest_to_a_limit(Truths(truths, estimates.exact, ladder.noise, required), names, metrics) or reason
         sentence = said.missed(reason)
     else:
         sentence = said.reached(needed)

@@ -90,6 +90,12 @@ class Ladder:
             before, errors = factor, wrong
         return None
 
+    @property
+    def narrowest(self) -> Resolved:
+        """The first margins on the ladder that are wider than those declared: what to name where these are nearly enough."""
+        wider = (factor for factor in FACTORS if (self._widened(factor) > self.required.margins).any())
+        return self.at(next(wider, FACTORS[-1]))
+
     def at(self, factor: float) -> Resolved:
         """Returns what the margins at a multiple are in the units of the metrics."""
         return Resolved(factor, *in_units(self._widened(factor), self.metrics), self.of_declared)
