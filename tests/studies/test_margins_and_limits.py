@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import tomllib
 from dataclasses import replace
 
@@ -144,7 +145,7 @@ def test_the_command_line_takes_margins_and_limits(tmp_path):
     [
         ("errors<=0.01", "are all limits; give one a goal"),
         ("seconds:min~2", "has a margin, a limit or log, of which ege-sr knows nothing; use"),
-        ("seconds:min>=3", "is to be small, and its limit keeps it from being that"),
+        ("seconds:min>=3", "is to be small, and its limit >=3 keeps it from being that"),
         ("seconds:min~x", "~x of metric 'seconds:min~x' is no number"),
     ],
 )
@@ -276,3 +277,24 @@ def test_ratios_beyond_all_numbers_are_told_all_the_same(metrics, tmp_path):
     assert all(np.isfinite(option.intervals["s"]).all() for option in result.options)
     assert "a factor of " in str(result)
     assert call("report", "s", "-o", "s.html", "--rehearsals", "0", cwd=tmp_path).returncode == 0
+
+
+def test_comparisons_in_a_metric_of_ratios_are_all_ratios():
+    """Also of options that hardly differ in it, which would be said in its unit."""
+    rng = np.random.default_rng(3)
+    metrics = [pp.Metric("seconds", "min"), pp.Metric("memory", "min", margin="3%", unit="MB")]
+    study = pp.Study.create("s", options=[f"o{i}" for i in range(8)], metrics=metrics, budget=80, storage="sqlite://")
+    study.add([(f"o{i}", [1.0 + i, 20 * np.exp(0.001 * rng.normal())]) for i in range(8) for _ in range(10)])
+    said = [str(by) for row in study.result().options if row.beaten_by for by in row.beaten_by.by if by.metric == "memory"]
+    assert len(said) == 7
+    assert all(re.search(r"%|times|equal", text) for text in said)
+    assert not any("MB" in text for text in said)
+
+
+def test_intervals_of_exact_metrics_are_their_values():
+    metrics = [pp.Metric("seconds", "min", margin="2%"), pp.Metric("bytes", "min", margin="1%", exact=True)]
+    study = pp.Study.create("s", options=["a", "b"], metrics=metrics, budget=20, storage="sqlite://")
+    study.add([(name, [1 + 0.1 * i, value]) for name, value in (("a", 14488.0), ("b", 123457.1)) for i in range(5)])
+    for row in study.result().options:
+        assert row.intervals["bytes"] == (row.means["bytes"], row.means["bytes"])
+        assert row.means["bytes"] in (14488.0, 123457.1)
