@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -128,8 +129,10 @@ FULL = Metric("seconds", "min", margin="2%", at_most=50.0)
         ({"price": {"goal": "min", "exact": True, "margin": "1%"}}, Metric("price", "min", exact=True, margin="1%")),
         ({"price": {"goal": "min", "width": 2}}, Metric("price", "min", width=2.0)),
         ("a~b:max", Metric("a~b", "max")),
-        ("a<=3:min", Metric("a<=3", "min")),
+        ({"a<=3": "min"}, Metric("a<=3", "min")),
         ("a~b:max~2", Metric("a~b", "max", margin=2)),
+        ("seconds:min~0%", Metric("seconds", "min")),
+        ({"seconds": {"goal": "min", "margin": "0.0 %"}}, Metric("seconds", "min")),
     ],
 )
 def test_margins_and_limits_are_read_from_short_texts_tables_and_records(given, expected):
@@ -144,6 +147,8 @@ def test_margins_and_limits_are_read_from_short_texts_tables_and_records(given, 
         ({"errors": {"at_most": 0.01, "log": True}}, Metric("errors", at_most=0.01, log=True)),
         ("rate>=100", Metric("rate", at_least=100)),
         ("f:1:<=3", Metric("f:1", at_most=3)),
+        ("a~b:<=3", Metric("a~b", at_most=3)),
+        ("a<:>=-3", Metric("a<", at_least=-3)),
     ],
 )
 def test_a_metric_may_have_a_limit_alone(given, expected):
@@ -154,13 +159,16 @@ def test_a_metric_may_have_a_limit_alone(given, expected):
 
 
 BESIDE = Metric("beside", "max")
+ENDS_LIKE_A_LIMIT = re.compile(r"[<>=~≤≥≈]\s*[+-]?[.\d]\S*$|[<>=~≤≥≈]\s*[+-]?(nan|inf)", re.IGNORECASE)
 
 
 @st.composite
 def metrics(draw) -> Metric:
     """Any metric that has a short text."""
-    name = draw(st.text(min_size=1, max_size=8).filter(lambda text: text.isprintable() and text == text.strip()))
-    assume(not set(name) & set(",[]{}<>=~"))
+    texts = st.text(min_size=1, max_size=8) | st.text("ab<>=~:1% ", min_size=1, max_size=8)
+    name = draw(texts.filter(lambda text: text.isprintable() and text == text.strip()))
+    assume(not set(name) & set(",[]{}"))
+    assume(not ENDS_LIKE_A_LIMIT.search(name))
     number = st.floats(-1e150, 1e150)
     goal = draw(st.sampled_from(["min", "max", None]))
     margin = draw(st.none() | st.floats(1e-150, 1e150) | st.floats(1e-9, 1e6).map(lambda share: f"{share!r}%"))
@@ -178,28 +186,42 @@ def test_the_short_text_of_a_metric_gives_it_back(metric):
     assert check_metrics({metric.name: {"goal": metric.goal} | metric.details, "beside": "max"}) == (metric, BESIDE)
 
 
+MARGINS = r'write a number from 0 to 1e\+150, or a share up to 1,000,000%, such as "2%"\.$'
+LIMITS = r"write a number from -1e\+150 to 1e\+150\.$"
+
+
 @pytest.mark.parametrize(
     "given, message",
     [
         ({"margin": "2%"}, 'has the margin 2% and no goal; .* so write "min" or "max" too'),
-        ({"goal": "min", "margin": -1}, "has the margin -1; it is the smallest difference that matters: 0 or more"),
-        ({"goal": "min", "margin": "-2%"}, "has margin='-2%'; write a finite number, or a share such as"),
-        ({"goal": "min", "margin": "0%"}, "has margin='0%'; write a finite number, or a share"),
-        ({"goal": "min", "margin": "much"}, "has margin='much'; write a finite number, or a share"),
-        ({"goal": "min", "margin": True}, "has margin=True; write a finite number"),
+        ({"goal": "min", "margin": -1}, rf"has margin=-1, the smallest difference that matters; {MARGINS}"),
+        ({"goal": "min", "margin": "-2%"}, rf"has margin='-2%', .*{MARGINS}"),
+        ({"goal": "min", "margin": "2e7%"}, rf"has margin='2e7%', .*{MARGINS}"),
+        ({"goal": "min", "margin": 1e151}, rf"has margin=1e\+151, .*{MARGINS}"),
+        ({"goal": "min", "margin": "much"}, rf"has margin='much', .*{MARGINS}"),
+        ({"goal": "min", "margin": True}, rf"has margin=True, .*{MARGINS}"),
         ({"goal": "min", "margin": 0.1, "log": True}, 'has the margin 0.1 in its unit; write a share, such as margin="2%"'),
         ({"goal": "min", "log": True, "exact": True}, "is exact and has log; .* Leave log out"),
         ({"goal": "min", "log": 1}, "log=1"),
-        ({"goal": "min", "margin": "2%", "at_most": 0}, "has the limit 0, and the margin 2%, which needs values above 0"),
-        ({"log": True, "at_most": -3}, "has the limit -3, and is compared as logarithms"),
-        ({"goal": "min", "at_least": 5}, "is to be small, and its limit keeps it from being that; write y:min<=5"),
-        ({"goal": "max", "at_most": 5}, "is to be large, and its limit keeps it from being that; write y:max>=5"),
-        ({"goal": "min", "at_least": 1, "at_most": 5}, "is to be small, and its limit"),
+        ({"goal": "min", "margin": "2%", "at_most": 0}, "has the limit 0, and its margin 2% needs values above 0; give"),
+        ({"log": True, "at_most": -3}, "has the limit -3, and it is compared as logarithms, which needs values above 0; give"),
+        ({"goal": "min", "at_least": 5}, "is to be small, and its limit >=5 keeps it from being that; write y:min<=5 for a"),
+        ({"goal": "max", "at_most": 5}, "is to be large, and its limit <=5 keeps it from being that; write y:max>=5 for a"),
+        ({"goal": "min", "at_least": 1, "at_most": 5}, r"its limit >=1 keeps it from being that; leave >=1 out\.$"),
+        ({"goal": "max", "at_least": 1, "at_most": 5}, r"its limit <=5 keeps it from being that; leave <=5 out\.$"),
         ({"at_least": 1, "at_most": 5}, "has no goal and limits on both sides, 1 and 5; .* distance from the middle"),
         ({}, 'has neither a goal nor a limit; write "min"'),
-        ({"at_most": float("nan")}, "has at_most=nan; write a finite number"),
+        ({"at_most": float("nan")}, rf"has at_most=nan; {LIMITS}"),
         ({"at_most": 10**400}, "has at_most=1000"),
-        ({"at_most": "5"}, "has at_most='5'; write a finite number"),
+        ({"at_most": "5"}, rf"has at_most='5'; {LIMITS}"),
+        ("min<=1e200", rf"has at_most=1e\+200; {LIMITS}"),
+        ("min<50", '"min<=50"'),
+        ("min=<50", '"min<=50"'),
+        ("min ≤ 50", '"min<=50"'),
+        ("maximize>5", '"maximize>=5"'),
+        ("min~", 'has the goal .min~.; write "min~2%"'),
+        ("min<=", 'has the goal .min<=.; write "min<=50"'),
+        ("min<much", 'has the goal .min<much.; write "min" if small'),
         ({"goal": "min", "unit": ""}, "'' cannot be the name of a unit"),
         ({"goal": "min", "unit": 3}, "3 cannot be the name of a unit"),
         ({"goal": "min", "at_mots": 5}, "no key of metric 'y' named 'at_mots'; did you mean 'at_most'"),
@@ -224,6 +246,11 @@ def test_what_a_metric_cannot_have_is_refused_with_what_to_write(given, message)
         ("seconds:mn<=3", "'seconds' has the goal 'mn'"),
         ("seconds~2%", "metric 'seconds' has the margin 2% and no goal"),
         ("seconds:min<=3<=4", "'seconds:min<=3<=4' has <= twice"),
+        ("seconds:min<50", "'seconds' has the goal 'min<50'; write \"min<=50\""),
+        ("seconds:min,errors<0.5", "or a limit alone, such as errors<=0.5"),
+        ("seconds<=50:min", r"has <=50 before the goal; write seconds:min<=50\. \(If 'seconds<=50' is its name"),
+        ("seconds~2%:min<=50", r"has ~2% before the goal; write seconds:min~2%<=50\."),
+        ("seconds <50:min", r"has <50 before the goal; write seconds:min<=50\."),
     ],
 )
 def test_short_texts_that_cannot_be_read_are_refused(given, message):
@@ -231,11 +258,20 @@ def test_short_texts_that_cannot_be_read_are_refused(given, message):
         check_metrics(given)
 
 
+@pytest.mark.parametrize("name", ["a<=3", "a ~ 2%", "a≥1e3", "<5"])
+def test_a_name_that_ends_like_a_limit_has_no_limit_and_no_margin_beside_it(name):
+    """Studies of the release before may have such names, with goals alone; more cannot be told from the name."""
+    assert check_metrics({name: "min"}) == (Metric(name, "min"),)
+    for more in ({"goal": "min", "at_most": 3}, {"at_least": 2}, {"goal": "max", "margin": 1}):
+        with pytest.raises(pp.InvalidInput, match=r"has a name that ends like a (limit|margin), and .* give it another name"):
+            Metric(name, **more)
+
+
 @pytest.mark.parametrize("value", [0, -1.5, -0.0])
 def test_a_value_without_a_logarithm_is_refused_with_the_reason(value):
-    with pytest.raises(pp.InvalidInput, match=r"metric 'seconds' is .*, and the margin 2%, which needs values above 0; give it"):
+    with pytest.raises(pp.InvalidInput, match=r"metric 'seconds' is .*, and its margin 2% needs values above 0; give it"):
         FULL.value(value)
-    with pytest.raises(pp.InvalidInput, match=r"metric 'seconds' is .*, and is compared as logarithms"):
+    with pytest.raises(pp.InvalidInput, match=r"metric 'seconds' is .*, and it is compared as logarithms, which needs values"):
         Metric("seconds", "min", log=True).value(value)
     assert Metric("seconds", "min", margin=0.1).value(value) == value
 

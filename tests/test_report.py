@@ -195,6 +195,47 @@ def codecs(metrics=WITHIN, budget=300, **given):
     return study
 
 
+FLAGS = {f: (0.06 + 0.01 * i, 14488.0, 30.0 - 6 * i) for i, f in enumerate(["-O0", "-O1", "-O3 -march=native", "-Os"])}
+
+
+@pytest.fixture(scope="module")
+def flags():
+    """A study of options along a front of two metrics, which are all alike in a third."""
+    metrics = [
+        pp.Metric("seconds", "min", margin="2%"),
+        pp.Metric("bytes", "min", margin="1%", exact=True),
+        pp.Metric("memory", "min"),
+    ]
+    rng = np.random.default_rng(1)
+    study = study_of(list(FLAGS), metrics, name="flags", budget=60)
+    while not study.done:
+        for todo in study.ask(4):
+            study.tell(todo.number, (np.array(FLAGS[todo.option]) * (1 + 0.02 * rng.normal(size=3) * [1, 0, 1])).tolist())
+    return study
+
+
+def test_what_all_have_alike_speaks_for_nobody(flags):
+    made = make_report(flags, rehearsals=0)
+    header, *rows = made.choices
+    assert {row[0]: row[header.index("what speaks for it")] for row in rows} == {
+        "-O0": "surely worth keeping and the smallest seconds",
+        "-O1": "surely worth keeping and nobody is better by the margins in everything",
+        "-O3 -march=native": "surely worth keeping and nobody is better by the margins in everything",
+        "-Os": "surely worth keeping and the smallest memory",
+    }
+    assert made.which.startswith("Each of these is the right choice for somebody. Which one to take")
+
+
+def test_names_of_options_wrap_at_blanks_alone(flags):
+    page = to_html(make_report(flags, rehearsals=0))
+    name = '<span class="whole">-O3</span> <span class="whole">-march=native</span>'
+    assert page.count(f">{name}</td>") == 2
+    assert ".whole { white-space: nowrap; }" in page
+    assert not re.search(r"\.text:first-child \{[^}]*anywhere", page)
+    long = "-" * 99
+    assert f">{long}</td>" in to_html(make_report(study_of([long, "b"]), rehearsals=0))  # or it would widen the page
+
+
 @pytest.fixture(scope="module")
 def within():
     return codecs(confidence=0.95)

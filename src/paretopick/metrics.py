@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -12,16 +11,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice, check_distinct, check_flag, check_name, check_sequence
+from paretopick._metric_texts import GOALS, MISSPELT, PERCENT, SIGNS, is_amount, meant, taken_apart
 from paretopick._texts import number_of, split_at_commas
 from paretopick._words import number_text, percent, short
 from paretopick.errors import InvalidInput
 from paretopick.theory.requirements import Requirements
 
-GOALS = {spelling: goal for goal in ("min", "max") for spelling in (goal, f"{goal}imum", f"{goal}imize", f"{goal}imise")}
-"""What a goal may be written as, and what it means."""
-
 LARGEST_VALUE = 1e150
 """Sums and squares of measurements stay finite up to this."""
+
+LARGEST_SHARE = 1e6
+"""The largest margin in percent: a factor of 10,001."""
 
 LARGEST_LOGARITHM = 575.0
 """Of what is shown, 1e250: few repeats leave open means that are beyond all numbers, and axes need some room behind them."""
@@ -31,11 +31,6 @@ MUST_SAY = 'must say which metrics have which goals: {"seconds": "min", "quality
 MetricsGiven: TypeAlias = "Mapping[str, str | Mapping[str, Any] | None] | Iterable[Metric] | str"
 """Metrics as users write them: ``{"seconds": "min~2%<=50"}``, a table for each, a list of ``Metric``, or one text,
 ``"seconds:min~2%,errors<=0.01"``."""
-
-TAIL = re.compile(r"\s*(<=|>=|~)\s*([^<>=~]+?)\s*$")
-"""The last margin or limit of a short text."""
-
-PERCENT = re.compile(r"([^%]+?)\s*%")
 
 
 @dataclass(frozen=True)
@@ -87,6 +82,7 @@ class Metric:
             object.__setattr__(self, "margin", _margin(self.name, self.margin))
         self._check_margin()
         self._check_limits()
+        self._check_name()
 
     def _check_margin(self) -> None:
         if self.margin is not None and self.goal is None:
@@ -122,21 +118,39 @@ class Metric:
             )
         wrong = self.at_least if self.goal == "min" else self.at_most if self.goal == "max" else None
         if wrong is not None:
-            good, sign = ("small", "<=") if self.goal == "min" else ("large", ">=")
+            good, sign, other = ("small", "<=", ">=") if self.goal == "min" else ("large", ">=", "<=")
+            instead = (
+                f"write {self.name}:{self.goal}{sign}{number_text(wrong)} for a limit on the other side, or leave the goal out"
+            )
             raise InvalidInput(
-                f"metric {self.name!r} is to be {good}, and its limit keeps it from being that; write "
-                f"{self.name}:{self.goal}{sign}{wrong:g} for a limit on the other side, or leave the goal out."
+                f"metric {self.name!r} is to be {good}, and its limit {other}{number_text(wrong)} keeps it from being that; "
+                f"{f'leave {other}{number_text(wrong)} out' if both else instead}."
             )
         if self.log and limit is not None and limit <= 0:
             raise InvalidInput(
-                f"metric {self.name!r} has the limit {limit:g}, and {self._why_positive}, which needs values above 0; give the "
-                "margin in the unit of the metric and leave log out, or raise the limit."
+                f"metric {self.name!r} has the limit {limit:g}, and {self._why_positive}; give the margin in the unit of the "
+                "metric and leave log out, or raise the limit."
+            )
+
+    def _check_name(self) -> None:
+        """Refuses a name that ends like a limit or a margin beside one: its short text would be another metric's.
+
+        The release before had neither, and with a goal alone took any name; such studies still open.
+        """
+        found = MISSPELT.fullmatch(self.name)
+        if found and is_amount(found[2], found[3]) and (self.margin is not None or self.limit is not None):
+            raise InvalidInput(
+                f"metric {self.name!r} has a name that ends like {'a margin' if SIGNS[found[2]] == '~' else 'a limit'}, and "
+                f"{'a limit' if self.margin is None else 'a margin'} beside it; give it another name, such as "
+                f"{found[1] or 'y'!r}."
             )
 
     @property
     def _why_positive(self) -> str:
-        """What of it needs values above 0."""
-        return f"the margin {self.margin}" if isinstance(self.margin, str) else "is compared as logarithms"
+        """What of it needs values above 0, and that."""
+        if isinstance(self.margin, str):
+            return f"its margin {self.margin} needs values above 0"
+        return "it is compared as logarithms, which needs values above 0"
 
     @property
     def compared(self) -> bool:
@@ -228,7 +242,7 @@ class Metric:
     @property
     def text(self) -> str:
         """The metric as one types it: ``seconds:min~2%<=50``; what has no short form, as its unit, is not in it."""
-        ends_here = ":" if ":" in self.name else ""  # or its last part would be taken for a goal
+        ends_here = ":" if set(":<>=~") & set(self.name) else ""  # or its last part would be taken for a goal or a limit
         parts = [self.name, ends_here if self.goal is None else f":{self.goal}"]
         if self.margin is not None:
             parts.append(f"~{self.margin if isinstance(self.margin, str) else number_text(self.margin)}")
@@ -283,8 +297,8 @@ class Metric:
             raise InvalidInput(f"metric {self.name!r} is {number:g}, beyond {LARGEST_VALUE:g}; use a larger unit.")
         if self.log and not number > 0:
             raise InvalidInput(
-                f"metric {self.name!r} is {number:g}, and {self._why_positive}, which needs values above 0; give it a margin in "
-                "its unit instead, such as margin=0.1, and leave log out."
+                f"metric {self.name!r} is {number:g}, and {self._why_positive}; give it a margin in its unit instead, such as "
+                "margin=0.1, and leave log out."
             )
         return number
 
@@ -373,7 +387,7 @@ def _from_entry(name: str, entry: Any) -> Metric:
             check_choice(key, ("goal", "exact", "width", *DETAILS), f"key of metric {name!r}")
         return Metric(name, **table)
     if isinstance(entry, str):
-        goal, rest = _taken_apart(entry, name)
+        goal, rest = taken_apart(entry, name)
         return Metric(name, goal.strip() or None, **rest)
     return Metric(name, entry)
 
@@ -382,35 +396,21 @@ def _from_text(text: str) -> tuple[Metric, ...]:
     """``time:min~2%,errors<=0.01`` taken apart; a name may hold colons, and then one more ends it where there is no goal."""
     metrics = []
     for part in split_at_commas([text]):
-        head, rest = _taken_apart(part, part)
+        head, rest = taken_apart(part, part)
         name, goal = (head.rpartition(":") if ":" in head else (head, "", ""))[::2]
         if not name.strip() or not (goal.strip() or rest):
             raise InvalidInput(
                 f"{short(part)} in metrics={short(text)} is not NAME:min or NAME:max, with a margin and a limit if it has them, "
-                "such as seconds:min~2%<=50, or a limit alone, such as errors<=0.01."
+                f"such as seconds:min~2%<=50, or a limit alone, such as {meant(head) or 'errors<=0.01'}."
+            )
+        if (found := MISSPELT.fullmatch(name.strip())) and is_amount(found[2], found[3]):
+            raise InvalidInput(
+                f"{short(part)} in metrics={short(text)} has {found[2]}{found[3]} before the goal; write "
+                f"{found[1] or 'NAME'}:{goal.strip()}{SIGNS[found[2]]}{found[3]}{part[len(head) :].strip()}. (If "
+                f"{short(name.strip())} is its name, write the metrics in a study file.)"
             )
         metrics.append(Metric(name.strip(), goal.strip() or None, **rest))
     return tuple(metrics)
-
-
-def _taken_apart(text: str, name: str) -> tuple[str, dict[str, Any]]:
-    """What stands before the margin and the limits in a short text, and these by name."""
-    keys = {"~": "margin", "<=": "at_most", ">=": "at_least"}
-    rest: dict[str, Any] = {}
-    while found := TAIL.search(text):
-        key, value = keys[found[1]], found[2]
-        if value.rpartition(":")[2].strip().lower() in GOALS and ":" in value:  # it is part of a name, before the goal
-            break
-        if key in rest:
-            raise InvalidInput(f"metric {short(name)} has {found[1]} twice; say it once.")
-        try:
-            rest[key] = value if key == "margin" and value.endswith("%") else number_of(value)
-        except ValueError:
-            raise InvalidInput(
-                f"{found[1]}{value} of metric {short(name)} is no number; write for instance seconds:min~2%<=50."
-            ) from None
-        text = text[: found.start()]
-    return text, rest
 
 
 def _completed(metric: Metric, exact: bool, width: Any) -> Metric:
@@ -423,46 +423,50 @@ def _completed(metric: Metric, exact: bool, width: Any) -> Metric:
 def _goal(name: str, goal: Any) -> str:
     known = GOALS.get(goal.strip().lower()) if isinstance(goal, str) else None
     if known is None:
-        raise InvalidInput(f'metric {name!r} has the goal {short(goal)}; write "min" if small is good, "max" if large is.')
+        known_as = meant(goal, *GOALS) if isinstance(goal, str) else None
+        instead = f'"{known_as}"' if known_as else '"min" if small is good, "max" if large is'
+        raise InvalidInput(f"metric {name!r} has the goal {short(goal)}; write {instead}.")
     return known
 
 
 def _margin(name: str, margin: Any) -> float | str | None:
-    """A margin as a number, or as a share such as "2%"; None for none."""
+    """A margin as a number, or as a share such as "2%"; None for none, however it is written."""
+    share = PERCENT.fullmatch(margin.strip()) if isinstance(margin, str) else None
+    given = margin
     if isinstance(margin, str):
-        found = PERCENT.fullmatch(margin.strip())
         try:
-            number = number_of(found[1] if found else margin)
+            given = number_of(share[1] if share else margin)
         except ValueError:
-            number = math.nan
-        if found and 0 < number <= 1e6:
-            return f"{number_text(number)}%"
-        margin = margin if found or math.isnan(number) else number
-    number = _number(name, "margin", margin)
-    if number < 0:
-        raise InvalidInput(f"metric {name!r} has the margin {number:g}; it is the smallest difference that matters: 0 or more.")
-    return number or None
+            share = None  # and no number: refused as it was given
+    most = LARGEST_SHARE if share else LARGEST_VALUE
+    number = _as_number(given)
+    if not 0 <= number <= most:
+        expected = f'write a number from 0 to {LARGEST_VALUE:g}, or a share up to {LARGEST_SHARE:,.0f}%, such as "2%"'
+        raise InvalidInput(f"metric {name!r} has margin={short(margin)}, the smallest difference that matters; {expected}.")
+    return None if number == 0 else f"{number_text(number)}%" if share else number
 
 
 def _number(name: str, what: str, given: Any) -> float:
-    """A finite number, or what is wrong with it."""
-    is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
-    try:
-        value = float(given) if is_number else math.nan
-    except OverflowError:
-        value = math.inf
+    """A number that limits may have, or what is wrong with it."""
+    value = _as_number(given)
     if not abs(value) <= LARGEST_VALUE:
-        share = ', or a share such as "2%"' if what == "margin" else ""
-        raise InvalidInput(f"metric {name!r} has {what}={short(given)}; write a finite number{share}.")
+        raise InvalidInput(
+            f"metric {name!r} has {what}={short(given)}; write a number from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}."
+        )
     return value
 
 
-def _width(name: str, width: Any) -> float:
-    is_number = isinstance(width, int | float | np.integer | np.floating) and not isinstance(width, bool)
+def _as_number(given: Any) -> float:
+    """A number as a float: nan for what is none, infinity for what is beyond all floats."""
+    is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
     try:
-        value = float(width) if is_number else math.nan
+        return float(given) if is_number else math.nan
     except OverflowError:
-        value = math.inf
+        return math.inf if given > 0 else -math.inf
+
+
+def _width(name: str, width: Any) -> float:
+    value = _as_number(width)
     if not 1 / LARGEST_VALUE < value < LARGEST_VALUE:
         raise InvalidInput(f"metric {name!r} has the width {short(width)}, by which it is divided; it must be a positive number.")
     return value

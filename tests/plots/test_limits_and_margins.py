@@ -151,6 +151,56 @@ def test_the_standard_error_of_a_retired_option_becomes_one_of_its_logarithm():
     assert record.regions[0][1].max() == pytest.approx(4 + np.sqrt(5.991) * 0.2, rel=1e-3)
 
 
+@pytest.mark.parametrize("n_metrics", [1, 2, 3])
+@pytest.mark.parametrize("low, high", [(0.06, 0.1), (0.06, 0.3), (0.058, 0.061), (14200, 14500), (0.9, 40.0), (1e-4, 1e4)])
+def test_what_is_written_at_the_ticks_of_logarithmic_axes_keeps_apart(n_metrics, low, high):
+    names = "abc"[:n_metrics]
+    metrics = [Metric(name, "min", margin="2%") for name in names]
+    rows = [
+        option_result(f"{i}", "pareto", dict.fromkeys(names, value))
+        for i, value in enumerate(np.geomspace(low, high, 5).tolist())
+    ]
+    figure = plots.figure_of(result(rows, metrics))
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            written = [text for text in axis.get_ticklabels() if text.get_text() and text.get_visible()]
+            if axis.get_scale() == "log" and written:
+                assert len(written) > 1
+                assert overlaps(boxes(written) + np.array((-2, 0, 2, 0))) == []  # nor do they touch
+
+
+def test_a_metric_in_which_all_are_alike_is_in_the_middle_of_its_axis():
+    rows = [option_result(f"{i}", "pareto", {"time": 1.0 + i, "size": 14488.0}) for i in range(3)]
+    for size in (Metric("size", "min", margin="1%"), Metric("size", "min", margin=50), Metric("size", "min")):
+        ends = np.array(plots.FrontData.of(result(rows, [Metric("time", "min"), size])).y.ends)
+        assert size.scaled(ends).mean() == pytest.approx(float(size.scaled(14488.0)), rel=1e-3)
+    low, high = plots.FrontData.of(result(rows, [Metric("time", "min"), Metric("size", "min", at_most=15000)])).y.ends
+    assert high > 15000
+    assert 0.25 < (14488 - low) / (high - low) < 0.5
+
+
+def test_a_limit_far_above_what_is_all_alike_makes_no_room_below_0():
+    rows = [option_result(f"{i}", "pareto", {"time": 1.0 + i, "size": 5.0}) for i in range(3)]
+    low, high = plots.FrontData.of(result(rows, [Metric("time", "min"), Metric("size", "min", at_most=50)])).y.ends
+    assert (low, high) == pytest.approx((0 - 0.06 * 50, 50 + 0.06 * 50))
+
+
+@pytest.mark.parametrize("n_metrics", [2, 3, 4, 5])
+def test_pictures_of_any_number_of_metrics_say_their_margins(n_metrics):
+    metrics = [Metric(name, "min", margin="2%", exact=True) for name in "abcde"[:n_metrics]]
+    rows = [option_result(f"{i}", "pareto", dict.fromkeys("abcde"[:n_metrics], 1.0 + i)) for i in range(3)]
+    figure = plots.figure_of(result(rows, metrics))
+    assert "2% in b" in figure.get_supxlabel()
+    assert "do not matter" in figure.get_supxlabel()
+
+
+def test_parallel_axes_of_ratios_say_that_all_are_alike():
+    rows = [option_result(f"{i}", "pareto", {"s": 1.0 + i, "size": 14488.0}) for i in range(3)]
+    record = plots.ParallelData.of(result(rows, [Metric("s", "min"), Metric("size", "min", margin="1%")]))
+    assert (record.best[1], record.worst[1]) == ("all 14,488", "")
+
+
 def test_units_are_on_the_axes():
     record = plots.FrontData.of(compressors())
     assert str(record.x.label) == "time (s, small is good, logarithmic)"

@@ -168,6 +168,29 @@ def test_policies_that_know_margins_are_told_them_in_the_units_of_what_they_see(
     assert (told.margins.tolist(), told.limits.tolist(), told.compared.tolist()) == (margins, limits, [True, True])
 
 
+@pytest.mark.parametrize("policy", ["apt", "doubt"])
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        ({"margins": 0.1}, ((0.1, 0.1), (None, -0.5))),
+        ({"limits": [1.0, None]}, ((0.4, 0.25), (1.0, None))),
+        ({"margins": [0.1, None], "limits": [1.0, None]}, ((0.1, None), (1.0, None))),
+    ],
+)
+def test_what_the_options_of_a_policy_do_not_say_it_is_told(policy, options, told):
+    task = make_task(BANDIT, (policy, options), budgets=60, margins=MARGINS, limits=LIMITS)
+    required = task.player(60).required
+    assert (required.as_margins, required.as_limits) == told
+
+
+def test_limits_reach_a_policy_whose_options_name_margins_alone():
+    same = {"budgets": 60, "runs": 100, "rng": 1, "margins": 0.1, "limits": LIMITS}
+    filled_in, told = (
+        pp.simulate(BANDIT, ("doubt", options), **same) for options in ({"margins": 0.1}, {"margins": 0.1, "limits": LIMITS})
+    )
+    assert (filled_in.tallies == told.tallies).all()
+
+
 def test_who_starts_from_data_knows_the_margins_before_the_first_choice(monkeypatch):
     seen = []
     monkeypatch.setattr("paretopick.policies.apt.APT._choose", lambda self, size, out: seen.append(self._required) or self._due)

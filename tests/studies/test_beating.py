@@ -78,6 +78,14 @@ def test_a_ratio_is_said_although_a_few_draws_of_a_positive_metric_are_below_zer
         (Difference("q", 0.5, (0.4, 0.6), 2.0, (1.8, 2.3), is_share=True), "q 2.0 times larger (1.8 to 2.3)"),
         (Difference("d", -0.012, (-0.024, 0.002)), "d smaller by 0.012 (-0.002 to 0.024)"),
         (Difference("p", 0.0, (0.0, 0.0), 1.0, (1.0, 1.0)), "p equal"),
+        (Difference("m", 0.003, (-0.059, 0.066), 1.0003, (0.994, 1.006), in_ratios=True), "m 0.03% larger (-0.60% to 0.60%)"),
+        (Difference("m", 1e-5, (-0.05, 0.05), 1.00001, (0.99, 1.01), in_ratios=True), "m about equal (-1.0% to 1.0%)"),
+        (Difference("m", -1.0, (-1.0, -1.0), 1 - 2e-6, (1 - 2e-6,) * 2, in_ratios=True), "m 0.0002% smaller"),
+        (
+            Difference("q", 0.012, (0.01, 0.02), 1.013, (1.01, 1.02), is_share=True, in_ratios=True),
+            "q 1.3% larger (1.0% to 2.0%)",
+        ),
+        (Difference("p", 0.0, (0.0, 0.0), 1.0, (1.0, 1.0), in_ratios=True), "p equal"),
         (Difference("r", -0.001, (-0.15, 0.15), 0.9995, (0.93, 1.08)), "r about equal (-0.15 to 0.15)"),
     ],
 )

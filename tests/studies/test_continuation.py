@@ -134,6 +134,23 @@ def test_wider_margins_than_those_declared_are_named_where_these_are_not_enough(
     assert float(said[2]) >= 0.3  # never narrower than what was declared
 
 
+def test_margins_that_would_do_are_named_where_chance_has_it_that_none_are_needed():
+    """Of few simulated continuations: the last step alone may be right as often as it should, and with those before it is not."""
+    for seed in range(30):
+        tables = measured([[0.0, 0.0], [0.3, -0.3], [0.8, 0.8], [1.2, 1.1]], 4, seed=seed)
+        found = continued(tables, present=0.3, runs=20, rng=seed)
+        if found.needed is None:
+            assert re.search(r"Set margins: up to differences of [\d.]+ in quality and [\d.]+ in cost", found.next_step)
+
+
+def test_where_no_margin_helps_who_is_near_a_limit_is_named():
+    metrics = (Metric("quality", "max", margin=0.02, at_least=1.0), Metric("cost", "min", margin=0.02))
+    tables = measured([[0.0, 0.0], [1.01, 0.01], [0.98, 0.5], [1.3, 0.8]], 4, seed=1, metrics=metrics)
+    found = continued(tables, metrics=metrics, present=0.1)
+    assert found.steps[-1].resolves is None
+    assert re.search(r": 'o\d' is too near a limit \(about [\d.]+ from at least 1 in 'quality'\)\. No margin", found.next_step)
+
+
 def test_what_measurements_resolve_falls_and_is_said_where_no_margins_are_declared():
     tables = measured(FOUR, 6)
     found = continued(tables, present=0.2, more=[100, 400])
@@ -150,8 +167,36 @@ def test_what_measurements_resolve_falls_and_is_said_where_no_margins_are_declar
     margins = (Metric("quality", "max", margin=0.5), Metric("cost", "min"))
     declared = continued(tables, metrics=margins, present=0.2, more=[400])
     assert "it is right up to differences" not in str(declared)
-    asked = continued(tables, metrics=margins, present=0.2, more=[400], find_margins=True)
-    assert "With 400 more measurements it is right up to differences of" in str(asked)
+
+
+def test_of_declared_margins_multiples_are_found_and_agree_with_what_is_said_of_these():
+    tables = measured(FOUR, 6)
+    metrics = (Metric("quality", "max", margin=0.5), Metric("cost", "min", margin=0.2))
+    told = continued(tables, metrics=metrics, present=0.2, more=[20, 400])
+    asked = continued(tables, metrics=metrics, present=0.2, more=[20, 400], find_margins=True)
+    assert asked.next_step == told.next_step
+    assert [step.right for step in asked.steps] == [step.right for step in told.steps]
+    for step in asked.steps:
+        factor = step.resolves.factor
+        assert step.resolves.widths == pytest.approx({"quality": 0.5 * factor, "cost": 0.2 * factor})
+        assert factor <= 1 if step.right >= 0.95 else factor >= 1
+    few, many = (step.resolves for step in asked.shown)
+    assert few.factor > 1 > many.factor
+    assert (
+        f"With 400 more measurements it is right with 95% within margins {many.factor:.2g} times as wide: {many.text}."
+        in asked.sentences()
+    )
+
+
+def test_a_metric_without_a_margin_stays_without_where_others_have_one():
+    tables = measured(FOUR, 6)
+    metrics = (Metric("quality", "max", margin=0.5), Metric("cost", "min"))
+    asked = continued(tables, metrics=metrics, present=0.2, more=[100], find_margins=True)
+    (step,) = asked.shown
+    assert step.resolves is None or step.resolves.widths["cost"] == 0
+    assert "in cost" not in asked.sentences()[2]
+    none = continued(tables, metrics=(metrics[1], replace(metrics[1], name="also", margin=1e-6)), more=[100], find_margins=True)
+    assert "With 100 more measurements no margins up to 20 times as wide make it right with 95%." in none.sentences()
 
 
 def test_the_margins_that_would_do_are_those_within_which_the_answers_are_right():

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import tomllib
 from dataclasses import replace
 
@@ -72,7 +73,7 @@ def test_means_of_a_metric_with_log_are_geometric_and_replay_is_literal(storage)
 def test_a_value_without_a_logarithm_is_refused_and_nothing_is_written(storage, value, tmp_path):
     study = pp.Study.create("s", **GIVEN, storage=storage)
     first, second = study.ask(2)
-    message = rf"metric 'seconds' is {value:g}, and the margin 2%, which needs values above 0"
+    message = rf"metric 'seconds' is {value:g}, and its margin 2% needs values above 0"
     with pytest.raises(pp.InvalidInput, match=message):
         study.tell(first.number, {"seconds": value, "errors": 0, "size": 10})
     with pytest.raises(pp.InvalidInput, match=message):
@@ -93,7 +94,7 @@ def test_what_a_command_prints_without_a_logarithm_is_a_failed_measurement():
     def measure(option):
         return {"seconds": 0.0 if option == "c" else 1.0, "errors": 0.0, "size": SIZES[option]}
 
-    with pytest.raises(pp.MeasuringFailed, match=r"option 'c' failed 3 times in a row.*needs values above 0") as problem:
+    with pytest.raises(pp.MeasuringFailed, match=r"option 'c' gave what is refused.*needs values above 0") as problem:
         pp.identify(measure, **GIVEN)
     assert {event.kind for event in problem.value.study.events()} == {"told", "failed"}
 
@@ -127,7 +128,7 @@ def test_the_command_line_takes_margins_and_limits(tmp_path):
     stdout_of("tell", "s", "1", "seconds=2", "errors=0.001", "size=10", cwd=tmp_path)
     refused = call("tell", "s", "2", "seconds=0", "errors=0.001", "size=20", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("error: metric 'seconds' is 0, and the margin 2%, which needs values above 0")
+    assert refused.stderr.startswith("error: metric 'seconds' is 0, and its margin 2% needs values above 0")
     stdout_of("tell", "s", "2", "seconds=3", "errors=none", "size=20", cwd=tmp_path)
     assert "2 of 40 measurements used" in stdout_of("status", "s", cwd=tmp_path)
     assert stdout_of("status", cwd=tmp_path)
@@ -144,7 +145,7 @@ def test_the_command_line_takes_margins_and_limits(tmp_path):
     [
         ("errors<=0.01", "are all limits; give one a goal"),
         ("seconds:min~2", "has a margin, a limit or log, of which ege-sr knows nothing; use"),
-        ("seconds:min>=3", "is to be small, and its limit keeps it from being that"),
+        ("seconds:min>=3", "is to be small, and its limit >=3 keeps it from being that"),
         ("seconds:min~x", "~x of metric 'seconds:min~x' is no number"),
     ],
 )
@@ -276,3 +277,24 @@ def test_ratios_beyond_all_numbers_are_told_all_the_same(metrics, tmp_path):
     assert all(np.isfinite(option.intervals["s"]).all() for option in result.options)
     assert "a factor of " in str(result)
     assert call("report", "s", "-o", "s.html", "--rehearsals", "0", cwd=tmp_path).returncode == 0
+
+
+def test_comparisons_in_a_metric_of_ratios_are_all_ratios():
+    """Also of options that hardly differ in it, which would be said in its unit."""
+    rng = np.random.default_rng(3)
+    metrics = [pp.Metric("seconds", "min"), pp.Metric("memory", "min", margin="3%", unit="MB")]
+    study = pp.Study.create("s", options=[f"o{i}" for i in range(8)], metrics=metrics, budget=80, storage="sqlite://")
+    study.add([(f"o{i}", [1.0 + i, 20 * np.exp(0.001 * rng.normal())]) for i in range(8) for _ in range(10)])
+    said = [str(by) for row in study.result().options if row.beaten_by for by in row.beaten_by.by if by.metric == "memory"]
+    assert len(said) == 7
+    assert all(re.search(r"%|times|equal", text) for text in said)
+    assert not any("MB" in text for text in said)
+
+
+def test_intervals_of_exact_metrics_are_their_values():
+    metrics = [pp.Metric("seconds", "min", margin="2%"), pp.Metric("bytes", "min", margin="1%", exact=True)]
+    study = pp.Study.create("s", options=["a", "b"], metrics=metrics, budget=20, storage="sqlite://")
+    study.add([(name, [1 + 0.1 * i, value]) for name, value in (("a", 14488.0), ("b", 123457.1)) for i in range(5)])
+    for row in study.result().options:
+        assert row.intervals["bytes"] == (row.means["bytes"], row.means["bytes"])
+        assert row.means["bytes"] in (14488.0, 123457.1)

@@ -166,7 +166,7 @@ FAILING = ("--options", "true,false", "--budget", "8", "--retries", "0")
 @pytest.mark.parametrize(
     "metrics, words, cause",
     [
-        (("output_bytes:min~2%",), ("echo", "-n"), "metric 'output_bytes' is 0, and the margin 2%, which needs values above 0"),
+        (("output_bytes:min~2%",), ("echo", "-n"), "metric 'output_bytes' is 0, and its margin 2% needs values above 0"),
         (("m:min", "--exact", "m"), ("sh", "-c", "echo m=$PARETOPICK_NUMBER"), "an exact metric never changes"),
         (("seconds:min", "--name=s"), ("echo", "1"), "there is no value for 'seconds'"),
     ],

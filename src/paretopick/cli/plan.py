@@ -99,7 +99,7 @@ def command(
         typer.Option(
             metavar="?",
             help="With '?', say which differences the budgets resolve: the smallest margins, the same multiple of the noise in "
-            "every metric, within which the target is met.",
+            "every metric, or of the margins in --metrics, within which the target is met.",
             show_default=False,
         ),
     ] = None,

@@ -37,7 +37,8 @@ def look_ahead(
             options that have to be measured first.
         target: the share of wrong answers that is acceptable.
         runs: continuations to simulate; by default at most 400, as many as a second or two allows.
-        margin: ``"?"`` asks up to which differences it will be right, also where margins are declared.
+        margin: ``"?"`` asks up to which differences it will be right, also where margins are declared: then as multiples of
+            these.
         rng: an int, SeedSequence or Generator.
         workers: threads.
     """

@@ -24,6 +24,7 @@ from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation, two_digits
 from paretopick.studies.ladders import FACTORS, Ladder
+from paretopick.studies.near_limits import nearest_to_a_limit
 from paretopick.studies.next_step import Reason, Truths, nearest, within_text
 from paretopick.theory.complexity import complexity
 from paretopick.theory.gaps_within import front_and_gaps
@@ -56,7 +57,7 @@ SEEN_NOTHING = 3.85
 """Without any error in n runs, the upper limit of Wilson's interval is this over n and this."""
 
 SMALLEST_FACTOR, LARGEST_FACTOR = FACTORS[0], FACTORS[-1]
-"""Between these, margins in units of the noise are looked for."""
+"""Between these, margins in units of the noise, or of those declared, are looked for."""
 
 FINE = 1.2
 """They are found within this factor."""
@@ -128,7 +129,8 @@ def plan(
         runs: simulated studies for each policy and budget; by default 2,000, or at most 400 of a study that goes on.
         max_budget: the largest budget to consider; by default 500 measurements per option, or the largest of ``budgets``.
         margin: ``"?"`` asks which margins the ``budgets`` resolve: the smallest multiple of the noise, the same in all metrics,
-            within which the target is met (``Plan.margins_found``). Of a study that goes on, the same for ``more``.
+            or of the margins that are declared, within which the target is met (``Plan.margins_found``). Of a study that
+            goes on, the same for ``more``.
         rng: an int, SeedSequence or Generator.
         workers: threads.
         progress: called with (what is going on, how much is done, of how much).
@@ -173,11 +175,10 @@ class _Planner:
             raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
         self._pilot = pilot
         required = pilot.required or Requirements.none(pilot.bandit.n_objectives)
-        if find_margins:
-            required = required.with_margins(np.zeros(pilot.bandit.n_objectives))
         self._find_margins = find_margins
         self._required = required
-        self._ladder = Ladder(required, pilot.noise, pilot.metrics)
+        of_declared = find_margins and bool(required.margins.any())
+        self._ladder = Ladder(required, pilot.noise, pilot.metrics, of_declared)
         self._target = check_real(target, "target", above=0.0, below=1.0)
         self._runs = RUNS if runs is None else check_integer(runs, "runs", minimum=20)
         self._workers = workers
@@ -278,15 +279,24 @@ class _Planner:
         resolves = tuple(self._ladder.reached(curve, place, self._target) for place in range(len(draft.budgets)))
         if self._find_margins:
             return {"resolves": resolves, "margins_found": tuple(self._margins_found(choices, draft.budgets))}
-        return {"resolves": resolves, "reason": self._reason() if draft.recommendation is None else None}
+        if draft.recommendation is not None:
+            return {"resolves": resolves}
+        if (last := resolves[-1]) is not None and last.factor < self._ladder.narrowest.factor:  # enough, but not confirmed
+            resolves = (*resolves[:-1], self._ladder.narrowest)
+        return {"resolves": resolves, "reason": self._reason(limits=last is None)}
 
-    def _reason(self) -> Reason:
-        """Who is too alike, or too near a limit, for any budget that was looked at: the option with the smallest gap."""
+    def _reason(self, *, limits: bool) -> Reason:
+        """Who is too alike, or too near a limit, for any budget that was looked at: the option with the smallest gap.
+
+        Or the one nearest to a limit, if doubts about ``limits`` remain whatever the margins.
+        """
         truths = self._pilot.bandit.means[None] if self._truths is None else self._truths[:MOST_LOOKED_AT]
         worst = int(np.median([self._gaps(truth) for truth in truths], axis=0).argmin())
         exact = np.zeros(truths.shape[2], dtype=np.bool_) if self._pilot.scale is None else self._pilot.scale == 0
         known = Truths(truths, exact, self._pilot.noise, self._required)
         names, metrics = self._pilot.bandit.arm_names, self._pilot.metrics
+        if limits and (near := nearest_to_a_limit(known, names, metrics)) is not None:
+            return near
         return nearest(known, worst, names, metrics, several=self._truths is not None)
 
     def _margins_found(self, choices: Sequence[PolicyChoice], budgets: Sequence[int]) -> Iterator[MarginFound]:
@@ -306,7 +316,8 @@ class _Planner:
         """The same for one policy that knows the margins, from those on that the answers without them resolve."""
 
         def curve_at(factor: float) -> ErrorCurve:
-            self._doing = f"{choice.label} with {budget:,} measurements and margins of {factor:.2g} times the noise"
+            unit = "those declared" if self._ladder.of_declared else "the noise"
+            self._doing = f"{choice.label} with {budget:,} measurements and margins of {factor:.2g} times {unit}"
             margins = self._ladder.margins(factor)
             return self._curve(choice, (budget,), runs=CAREFUL * self._runs, start=CAREFUL * self._runs, margins=margins)
 

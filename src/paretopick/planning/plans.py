@@ -14,7 +14,7 @@ from paretopick._words import capital, counted, joined, percent
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
 from paretopick.studies.continuation import two_digits
-from paretopick.studies.ladders import Resolved
+from paretopick.studies.ladders import FACTORS, Resolved
 from paretopick.studies.next_step import NO_MARGIN, Reason
 
 
@@ -39,7 +39,7 @@ class MarginFound:
 
     budget: int
     resolved: Resolved | None
-    """None if no margins would do, since limits are in doubt."""
+    """None if no margins that were looked at would do."""
     policy: str
     options: Mapping[str, Any]
     rate: float
@@ -135,12 +135,17 @@ class Plan:
 
     def _resolved(self, found: MarginFound) -> str:
         """Which differences a budget resolves."""
+        of_declared = not self.says_margins
+        if found.resolved is None and of_declared:
+            return f"With {found.budget:,} measurements no margins up to {FACTORS[-1]:g} times as wide are enough."
         if found.resolved is None:
             return f"With {found.budget:,} measurements no margins are wide enough: it stays in doubt who keeps the limits."
         label = PolicyChoice(found.policy, found.options).label
         wrong_in = f"in {share(found.rate, found.runs)} of cases ({interval(found.interval)})"
         if not found.resolved.text:
             return f"With {found.budget:,} measurements {label} is wrong {wrong_in}, however small the differences."
+        if of_declared:
+            return f"With {found.budget:,} measurements {label} is wrong {wrong_in} within {found.resolved.as_margins}."
         return (
             f"With {found.budget:,} measurements {label} resolves differences of {found.resolved.text}: with these as margins, "
             f"the answer is wrong {wrong_in}."

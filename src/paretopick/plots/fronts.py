@@ -243,7 +243,7 @@ def _region(metrics: tuple[Metric, Metric], mean: FloatArray, errors: FloatArray
 
 def _reach(metric: Metric, i: int, answer: FloatArray, regions: Sequence[FloatArray | None]) -> list[FloatArray]:
     """What should be seen of an axis besides the means: regions, and how far margins go."""
-    margins = [by_margin(metric, answer[:, i], 1.0)] if metric.delta else []
+    margins = [by_margin(metric, answer[:, i], side) for side in (1.0, -1.0)] if metric.delta else []
     return [*margins, *(region[i] for region in regions if region is not None)]
 
 

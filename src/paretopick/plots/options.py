@@ -133,12 +133,19 @@ def ends(means: FloatArray, reach: FloatArray, *, log: bool = False) -> Ends:
     if not len(means):
         return (0.0, 1.0)
     if log:
-        low, high = ends(np.log10(means), np.log10(reach[reach > 0]))
+        low, high = _ends(np.log10(means), np.log10(reach[reach > 0]))
         return (float(10.0**low), float(10.0**high))
+    return _ends(means, reach, least=0.0 if means.min() >= 0 else -np.inf)
+
+
+def _ends(means: FloatArray, reach: FloatArray, least: float = -np.inf) -> Ends:
+    """The same for an axis with even steps; where all means are alike, room below them goes down to ``least``."""
     low, high = float(means.min()), float(means.max())
     beyond = MOST_BEYOND * (high - low)
     if high - low <= 1e-9 * max(abs(low), abs(high)):  # all alike: their errors say what is much, or else their size
         beyond = np.inf
+        half = np.abs(reach - low).max(initial=0.0) / 2  # so much on each side at least: nobody is at the edge
+        reach = np.append(reach, [max(low - half, least), high + half])
     seen = np.array([max(reach.min(initial=low), low - beyond), min(reach.max(initial=high), high + beyond)])
     width = seen[1] - seen[0]
     if width <= 1e-9 * np.abs(seen).max():

@@ -152,6 +152,8 @@ def _ends(best: float, worst: float) -> tuple[str, str]:
 
 def _log_ends(best: float, worst: float) -> tuple[str, str]:
     """The same for a logarithmic axis, of whose ends the logarithms are given: two digits of each."""
+    if best == worst:
+        return f"all {numbers([float(f'{np.exp(best):.6g}')])[0]}", ""
     upper, lower = (numbers([float(f"{np.exp(end):.2g}")])[0] for end in (best, worst))
     return upper, lower
 

@@ -48,15 +48,21 @@ def shortened(text: str, most: int = LONGEST) -> str:
 
 def fitted(text: str, points: float, size: float) -> str:
     """Returns a text shortened in the middle until it is at most so many points wide in letters of a size."""
+    families = plain(text)["fontfamily"]
+    for most in range(len(text), 3, -1):
+        shown = shortened(text, most)
+        if text_width(shown, size, families) <= points:
+            return shown
+    return shortened(text, 3)
+
+
+def text_width(text: str, size: float, families: Sequence[str] = (FONT,)) -> float:
+    """Returns how many points wide a text is in letters of a size."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    letters = FontProperties(family=plain(text)["fontfamily"], size=size)
-    for most in range(len(text), 3, -1):
-        shown = shortened(text, most)
-        if text_to_path.get_text_width_height_descent(shown, letters, ismath=False)[0] <= points:
-            return shown
-    return shortened(text, 3)
+    letters = FontProperties(family=list(families), size=size)
+    return float(text_to_path.get_text_width_height_descent(text, letters, ismath=False)[0])
 
 
 def short_names(names: Sequence[str], most: int = LONGEST) -> tuple[str, ...]:

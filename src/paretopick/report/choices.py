@@ -61,7 +61,9 @@ def which(result: ParetoResult) -> str:
     if any(set(result.pareto) <= set(group) for group in result.near_equals):
         far = "differ by nothing that matters" if result.has_margins else "are nearly equal"
         return f"Either will do: they {far}."
-    if result.has_margins:
+    if len(result.pareto) == len(result.options):
+        why = ""
+    elif result.has_margins:
         others = "the others that keep the limits" if result.has_limits else "the others"
         why = f". None of {others} is missed: one of these is as good in every metric{hardly}"
     else:
@@ -91,7 +93,8 @@ def choices(result: ParetoResult, comparisons: Comparisons) -> Iterable[tuple[st
         )
     for place, row in enumerate(members):
         means = (mean_and_interval(row.means[name], row.intervals[name])[0] for name in result.metrics)
-        speaks = joined([_how_likely(row, result), *_best_in(row, result), *_alike(row, result)])
+        reasons = [*_best_in(row, result), *_alike(row, result)] or _undefeated(row, result)
+        speaks = joined([_how_likely(row, result), *reasons])
         step = [comparisons.differences(row.option, members[place - 1].option) if place else ""] if steps else []
         yield (row.option, *means, speaks, *step)
 
@@ -109,16 +112,27 @@ def _how_likely(row: OptionResult, result: ParetoResult) -> str:
 
 
 def _best_in(row: OptionResult, result: ParetoResult) -> Iterable[str]:
-    """The metrics in which no option that can be taken has a better mean."""
-    there = [other for other in result.options if other.status not in ("retired", "infeasible")]
+    """The metrics in which its mean is better than that of all options that can be taken, but for those that would do as well."""
+    beside = {row.option, *_near_equals(row, result)}
+    there = [other for other in result.options if other.status not in ("retired", "infeasible") and other.option not in beside]
     for metric in result.metric_records:
         means = [metric.sign * mean for other in there if (mean := other.means[metric.name]) is not None]
         own = row.means[metric.name]
-        if metric.compared and own is not None and metric.sign * own >= max(means):
+        if metric.compared and means and own is not None and metric.sign * own > max(means):
             yield f"the {'smallest' if metric.goal == 'min' else 'largest'} {metric.name}"
 
 
+def _undefeated(row: OptionResult, result: ParetoResult) -> Iterable[str]:
+    """What speaks for an option that is neither the best in a metric nor as good as another one."""
+    if result.has_margins and row.status == "pareto":
+        yield "nobody is better by the margins in everything"
+
+
+def _near_equals(row: OptionResult, result: ParetoResult) -> Sequence[str]:
+    return [name for group in result.near_equals if row.option in group for name in group if name != row.option]
+
+
 def _alike(row: OptionResult, result: ParetoResult) -> Iterable[str]:
-    others: Sequence[str] = [name for group in result.near_equals if row.option in group for name in group if name != row.option]
+    others = _near_equals(row, result)
     if others:
         yield f"{listed(others)} would do as well" if result.has_margins else f"nearly equal to {listed(others)}"

@@ -15,6 +15,9 @@ from paretopick.studies import ParetoResult
 MARK = "<!-- report of paretopick -->"
 """How a report is known, so that a new one may replace it."""
 
+LONGEST_WORD = 24
+"""So many characters of a name stay on one line; the browser breaks longer words where it likes."""
+
 MOST_COLUMNS = 8
 """So many fit beside each other on a screen of 1200 pixels."""
 
@@ -34,7 +37,7 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; white-space: nowrap; }
 th { border-bottom: 2px solid #999; vertical-align: bottom; white-space: normal; overflow-wrap: break-word; }
 .text { text-align: left; white-space: normal; overflow-wrap: break-word; }
-.text:first-child { min-width: 6rem; max-width: 16rem; overflow-wrap: anywhere; }
+.text:first-child { min-width: 6rem; max-width: 16rem; } .whole { white-space: nowrap; }
 .text:last-child { min-width: 13rem; max-width: 30rem; overflow-wrap: anywhere; }
 .status { text-align: left; white-space: normal; }
 td.below { text-align: left; white-space: normal; position: static; padding: 0 .6rem .3rem 2rem; color: #444; font-weight: 400; }
@@ -138,15 +141,23 @@ def _all_options(result: ParetoResult) -> str:
 
 def _with_interval(row: Sequence[str], header: Sequence[str], place: int) -> str:
     """A cell, and the interval that follows it, as HTML."""
-    cell = html.escape(row[place])
+    cell = html.escape(row[place]) if place else _name(row[place])
     if place + 1 < len(row) and header[place + 1] == INTERVAL and row[place + 1]:
         return f'{cell} <span class="interval">{html.escape(row[place + 1])}</span>'
     return cell
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, texts: Sequence[int]) -> str:
-    """A table whose columns are numbers, but some."""
-    return _table_of(header, [[html.escape(cell) for cell in row] for row in rows], texts)
+    """A table whose first column has names, and whose others are numbers, but some."""
+    return _table_of(header, [[_name(row[0]), *map(html.escape, row[1:])] for row in rows], texts)
+
+
+def _name(text: str) -> str:
+    """A name as HTML that wraps at its blanks alone, and not within ``-march=native``."""
+    return " ".join(
+        html.escape(word) if word.isalnum() or len(word) > LONGEST_WORD else f'<span class="whole">{html.escape(word)}</span>'
+        for word in text.split(" ")
+    )
 
 
 def _table_of(

@@ -108,11 +108,13 @@ class Task:
     def player(self, budget: int) -> Policy:
         """Returns a policy that has pulled nothing, and starts from what is known.
 
-        It is told what is required, if it regards that, and unless its options say something else.
+        It is told what is required, if it regards that: margins and limits, each unless its options say something else.
         """
         player = self.choice.new(n_arms=self.bandit.n_arms, n_objectives=self.bandit.n_objectives, budget=budget)
-        if self.seen_requirements is not None and player.knows_margins and not {"margins", "limits"} & set(self.options):
-            player.require(self.seen_requirements)
+        if (seen := self.seen_requirements) is not None and player.knows_margins:
+            margins = self.options.get("margins", seen.as_margins)
+            limits = self.options.get("limits", seen.as_limits)
+            player.require(check_requirements(margins, limits, self.bandit.n_objectives))
         if self.known is not None:
             self.known.begin(player, self.scale)
         return player

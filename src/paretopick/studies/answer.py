@@ -51,7 +51,9 @@ def result_of(
     dominators = _dominators(compared, said.front, [arm for arm in state.present if arm not in said.front])
     beaten_by = said.beaten(definition) if sure else {}
     judgement = said.judgement
-    intervals = {} if judgement is None else dict(zip(said.present, _intervals(judgement, definition), strict=True))
+    intervals = (
+        {} if judgement is None else dict(zip(said.present, _intervals(judgement, definition, means[said.present]), strict=True))
+    )
     counts = state.counts
     errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
     errors[:, definition.is_exact] = 0.0
@@ -109,11 +111,11 @@ def _stopped(state: State, said: _Said, looks: Looks) -> str | None:
     return f"It is {state.aim.text}, as was asked for: {counted(state.used, 'measurement')} were enough."
 
 
-def _intervals(judgement: Judgement, definition: Definition) -> list[list[tuple[float, float]]]:
-    """Of every option and metric, in the units of the user."""
+def _intervals(judgement: Judgement, definition: Definition, means: FloatArray) -> list[list[tuple[float, float]]]:
+    """Of every option and metric, in the units of the user; those of exact metrics are their values."""
     ends = judgement.estimates.intervals()
     for at, metric in enumerate(definition.metrics):
-        ends[:, at] = metric.unscaled(ends[:, at])
+        ends[:, at] = means[:, [at]] if metric.exact else metric.unscaled(ends[:, at])
     return [[(low, high) for low, high in row] for row in ends.tolist()]
 
 

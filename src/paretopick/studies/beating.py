@@ -123,6 +123,7 @@ def _differences(
                         (float(ratios[0, i, d]), float(ratios[2, i, d])) if positive[i, d] else None,
                         is_share=bool(binary[d] or (metric.goal == "max" and centres[:, d].max() <= 1.0)),
                         unit=metric.unit,
+                        in_ratios=metric.log,
                     )
                     for d, metric in enumerate(metrics)
                     if metric.compared

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,9 @@ from paretopick.policies import PolicyChoice
 from paretopick.simulation import simulate
 from paretopick.studies.certainty import required_of
 from paretopick.studies.data import StudyData
-from paretopick.studies.ladders import Ladder, Resolved
-from paretopick.studies.next_step import SURE, NextStep, resolved_sentence, too_alike, within_text
+from paretopick.studies.ladders import FACTORS, Ladder, Resolved, scaled_sentence
+from paretopick.studies.near_limits import nearest_to_a_limit
+from paretopick.studies.next_step import SURE, NextStep, Truths, resolved_sentence, too_alike, within_text
 from paretopick.theory.requirements import Requirements
 
 RUNS = 400
@@ -90,6 +91,8 @@ class Continuation:
     """What a right answer is, if not exactly the Pareto set: `` within the margins``, for example."""
     says_margins: bool = False
     """Whether it says up to which differences answers will be right: if no margins were declared, or somebody asked."""
+    of_declared: bool = False
+    """Whether what steps resolve are multiples of the declared margins."""
 
     @property
     def shown(self) -> tuple[Step, ...]:
@@ -101,7 +104,8 @@ class Continuation:
         now = f"The answer is right{self.within} with {probability(self.present)} now, after {counted(self.used, 'measurement')}."
         said = [now, self.next_step]
         if self.says_margins:
-            said += [resolved_sentence(step.more, step.resolves, self.target) for step in self.shown if step.more in self.asked]
+            sentence = scaled_sentence if self.of_declared else resolved_sentence
+            said += [sentence(step.more, step.resolves, self.target) for step in self.shown if step.more in self.asked]
         if self.runs:
             said.append(
                 f"Simulated {self.runs:,} times from the data so far with {self.policy}, each time with means drawn from what "
@@ -218,8 +222,9 @@ def continuation(
     truths = problem.simulated(estimates.draws(runs, np.random.default_rng(rng)))
     required = problem.required
     says_margins = find_margins or not required.margins.any()
-    base = required.with_margins(np.zeros(len(metrics))) if find_margins else required
-    ladder = Ladder(base, np.where(estimates.exact, 0.0, estimates.pooled), metrics)
+    ladder = Ladder(required, np.where(estimates.exact, 0.0, estimates.pooled), metrics)
+    of_declared = find_margins and bool(required.margins.any())
+    scaled = replace(ladder, of_declared=True)
     curve = simulate(
         Bandit(problem.simulated(estimates.means), estimates.noise, name="continuation"),
         goes_on,
@@ -234,7 +239,7 @@ def continuation(
         by_arm=True,
         margins=None if required.is_plain else required.as_margins,
         limits=None if required.is_plain else required.as_limits,
-        ladder=ladder.rungs,
+        ladder=[*ladder.rungs, *(scaled.rungs if of_declared else [])],
     )
     right = np.maximum(_rising(1.0 - curve.rate_within), present_probability)
     shares = (curve.pulls_by_arm - counts) / np.array(steps)[:, None]
@@ -244,9 +249,19 @@ def continuation(
         for n, chance, share, margins in zip(steps, right, shares, resolved, strict=True)
     ]
     needed = _crossing(present_probability, found, target)
+    if needed is None and (last := found[-1].resolves) is not None and last.factor < ladder.narrowest.factor:  # by chance
+        found[-1] = replace(found[-1], resolves=ladder.narrowest)
     said = NextStep(present_probability, target, used, found, choice is goes_on)
+    if of_declared:
+        resolved = _falling([scaled.reached(curve, place, 1.0 - target, first=len(FACTORS)) for place in range(len(steps))])
+        found = [
+            replace(step, resolves=_agreeing(scaled, margins, enough=step.right >= target))
+            for step, margins in zip(found, resolved, strict=True)
+        ]
     if needed is None:
         reason = too_alike(curve, truths, estimates.exact, ladder.noise, names, metrics, required)
+        if said.steps[-1].resolves is None:  # so the doubts are about limits
+            reason = nearest_to_a_limit(Truths(truths, estimates.exact, ladder.noise, required), names, metrics) or reason
         sentence = said.missed(reason)
     else:
         sentence = said.reached(needed)
@@ -263,6 +278,7 @@ def continuation(
         asked=tuple(more or ()),
         within=within_text(required),
         says_margins=says_margins,
+        of_declared=of_declared,
     )
 
 
@@ -362,6 +378,13 @@ def _falling(resolved: Sequence[Resolved | None]) -> list[Resolved | None]:
             best = one
         found.append(best)
     return found
+
+
+def _agreeing(scaled: Ladder, resolved: Resolved | None, *, enough: bool) -> Resolved | None:
+    """A multiple of the declared margins that says no more and no less than whether these are enough, but for chance."""
+    if enough:
+        return scaled.at(1.0) if resolved is None or resolved.factor > 1.0 else resolved
+    return scaled.at(1.0) if resolved is not None and resolved.factor < 1.0 else resolved
 
 
 def _mostly(shares: FloatArray, names: Sequence[str]) -> tuple[str, ...]:

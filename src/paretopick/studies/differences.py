@@ -13,7 +13,7 @@ TIMES = 1.5
 """From this ratio on a difference is said in times, below it in percent."""
 
 HARDLY = 1e-3
-"""Below this share a difference is said in the unit of the metric: 112 bytes, and not 0.00%."""
+"""Below this share a difference is said in the unit of the metric: 112 bytes, and not 0.00%; unless ratios are compared."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Difference:
     """Whether the metric is a chance or a share, of which one percent more would mean two things."""
     unit: str | None = None
     """Of the metric, if it was said."""
+    in_ratios: bool = False
+    """Whether options are compared in it by their ratios, so that differences are said as such however small they are."""
 
     def __str__(self) -> str:
         """In words, as said of the option: ``seconds 4.1 times smaller (3.6 to 4.6)``."""
@@ -41,7 +43,7 @@ class Difference:
         if self.ratio is not None and self.ratio_interval is not None:
             if max(self.ratio, 1 / self.ratio) >= TIMES:
                 return f"{self.metric} {_times(self.ratio, self.ratio_interval, way)}"
-            if not self.is_share and abs(self.ratio - 1) >= HARDLY:
+            if self.in_ratios or (not self.is_share and abs(self.ratio - 1) >= HARDLY):
                 return f"{self.metric} {_percent(self.ratio, self.ratio_interval, way)}"
         sign = -1.0 if self.difference < 0 else 1.0
         low, high = sorted(sign * end for end in self.interval)
@@ -107,7 +109,11 @@ def _percent(ratio: float, interval: Interval, way: str) -> str:
     """``1.2% smaller (0.4% to 2.0%)``; below zero it is the other way round."""
     sign = -1.0 if way == "smaller" else 1.0
     low, high = sorted(sign * (end - 1) for end in interval)
-    return f"{percent(abs(ratio - 1))} {way}{_between(_signed_percent(low), _signed_percent(high))}"
+    between = _between(_signed_percent(low), _signed_percent(high))
+    share = abs(ratio - 1)
+    if share < 5e-5:  # which would be 0.00%
+        return f"about equal{between}" if between else f"{100 * share:.2g}% {way}"
+    return f"{percent(share)} {way}{between}"
 
 
 def _signed_percent(share: float) -> str:
