@@ -82,7 +82,8 @@ def test_a_sheet_has_what_a_measurement_costs_in_a_column_of_its_own(tmp_path):
 @pytest.mark.slow
 def test_a_run_for_a_limited_time_ends_well_and_says_how_to_go_on(tmp_path):
     words = ("--name", "s", "--options", "3,4", "--metrics", "m:min", "--budget", "60")
-    command = ("--", sys.executable, "-c", "import time, sys; time.sleep(0.1); print('m=' + sys.argv[1])", "{option}")
+    noisy = "import random, time, sys; time.sleep(0.1); print(f'm={int(sys.argv[1]) + 99 * random.random()}')"
+    command = ("--", sys.executable, "-c", noisy, "{option}")
     first = call("run", *words, "--for", "0.5s", *command, cwd=tmp_path)
     assert first.returncode == 0
     assert "Best guess so far" in first.stdout

@@ -90,7 +90,7 @@ def test_a_value_without_a_logarithm_is_refused_and_nothing_is_written(storage, 
     assert [event.kind for event in study.events()] == ["told"]
 
 
-def test_what_a_command_prints_without_a_logarithm_is_a_failed_measurement():
+def test_a_value_without_a_logarithm_is_a_failed_measurement_and_ends_the_run():
     def measure(option):
         return {"seconds": 0.0 if option == "c" else 1.0, "errors": 0.0, "size": SIZES[option]}
 

@@ -425,10 +425,19 @@ class _Planner:
     def _recommendation(
         self, choices: Sequence[PolicyChoice], curves: Sequence[ErrorCurve], smallest: int
     ) -> Recommendation | None:
-        """The policy whose curve crosses the target first, with fewer rounds if several do at once, and where exactly."""
-        crossings = [_promise(curve, self._target) for curve in curves]
-        best = crossings.index(min(crossings))
-        choice, curve = choices[best], curves[best]
+        """The policy whose curve crosses the target first, with fewer rounds if several do at once, and where exactly.
+
+        Where that is not confirmed by more runs, the next one is tried.
+        """
+        order = sorted(range(len(curves)), key=lambda at: _promise(curves[at], self._target))
+        within_reach = [at for at in order if crossing(curves[at], self._target) < math.inf]
+        for at in within_reach or order[:1]:
+            if (found := self._confirmed(choices[at], curves[at], smallest)) is not None:
+                return found
+        return None
+
+    def _confirmed(self, choice: PolicyChoice, curve: ErrorCurve, smallest: int) -> Recommendation | None:
+        """From which budget on a policy is wrong seldom enough; None if that cannot be confirmed."""
         short = [budget for budget, n in zip(curve.budgets, wrong(curve), strict=True) if n > self._target * curve.runs]
         likely = self._climb(choice, max(short, default=smallest), start=0)
         # Once more with other runs than those that made it look good, and further up if that was luck.

@@ -173,13 +173,17 @@ class Plan:
         at = self._near
         easy, hard = self.quarters[0], self.quarters[-1]
         easily, hardly = (share(wrong(part)[at] / part.runs, part.runs) for part in (easy, hard))
+        exactly = share(wrong(if_right)[at] / if_right.runs, if_right.runs)
+        if differ(int(wrong(hard)[at]), hard.runs, int(wrong(easy)[at]), easy.runs):
+            # What is hard without margins and limits, by which quarters are told apart, is not what is hard with them.
+            return f"If the means of the pilot are exactly right, with {self.budgets[at]:,} the answer is wrong in {exactly}."
         said = (
             f"What the pilot leaves open: with {self.budgets[at]:,} the answer is wrong in {easily} of cases in the easiest "
             f"quarter of what the means may be, and in {hardly} in the hardest"
         )
         if not differ(int(wrong(easy)[at]), easy.runs, int(wrong(hard)[at]), hard.runs):
             said += f" (no more apart than chance alone has it in {easy.runs:,} simulated studies each; more runs would tell)"
-        return f"{said}; if its means are exactly right, in {share(wrong(if_right)[at] / if_right.runs, if_right.runs)}."
+        return f"{said}; if its means are exactly right, in {exactly}."
 
     @property
     def _near(self) -> int:

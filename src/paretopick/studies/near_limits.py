@@ -22,7 +22,7 @@ def nearest_to_a_limit(truths: Truths, names: Sequence[str], metrics: Sequence[M
     if not np.isfinite(rooms).any():
         return None
     option, place = np.unravel_index(rooms.argmin(), rooms.shape)
-    away = float(np.median(np.abs(truths.means[:, option, place] - truths.required.limits[place])))
+    away = float(np.abs(np.median(truths.means[:, option, place] - truths.required.limits[place])))
     metric = metrics[int(place)]
     near = f"(about {metric.difference_text(away)} from {metric.limit_text} in {metric.name!r})"
     return Reason(f"{names[int(option)]!r} is too near a limit {near}", is_limit=True)

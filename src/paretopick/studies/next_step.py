@@ -175,18 +175,18 @@ def nearest(truths: Truths, worst: int, names: Sequence[str], metrics: Sequence[
     margins, room = truths.separation(worst), truths.room(worst)
     limit = int(np.median(room, axis=0).argmin())
     if np.median(room[:, limit]) < np.median(margins.min(axis=1)):
-        away = float(np.median(np.abs(truths.means[:, worst, limit] - truths.required.limits[limit])))
+        away = float(np.abs(np.median(truths.means[:, worst, limit] - truths.required.limits[limit])))
         metric = metrics[limit]
         said = f"(about {metric.difference_text(away)} from {metric.limit_text} in {metric.name!r})"
         if several:
             return Reason(f"several options stay open, such as {names[worst]!r}, which is near a limit {said}")
         return Reason(f"{names[worst]!r} is too near a limit {said}", is_limit=True)
     other = int(np.bincount(margins.argmin(axis=1)).argmax())
-    apart = np.abs(truths.means[:, other] - truths.means[:, worst])
-    differences = np.abs(apart - truths.required.margins) / truths.widths
-    differences[:, truths.exact | ~truths.required.compared] = np.inf
+    apart = truths.means[:, other] - truths.means[:, worst]
+    differences = np.abs(np.abs(apart) - truths.required.margins) / truths.widths
+    differences[:, truths.exact | (truths.noise == 0) | ~truths.required.compared] = np.inf
     place = int(np.bincount(differences.argmin(axis=1)).argmax())
     pair = f"{names[worst]!r} and {names[other]!r}"
-    size = metrics[place].difference_text(float(np.median(apart[:, place])))
+    size = metrics[place].difference_text(float(np.abs(np.median(apart[:, place]))))
     apart_by = f"(about {size} apart in {metrics[place].name!r})"
     return Reason(f"several options stay open, such as {pair} {apart_by}" if several else f"{pair} are too alike {apart_by}")

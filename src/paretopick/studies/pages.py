@@ -147,8 +147,8 @@ def _with_chances(rows: Sequence[OptionResult], result: ParetoResult) -> list[st
     """Options, each with how probably it is Pareto-optimal, with margins on the wrong side; the first says what the number is."""
     within = result.has_margins or result.has_limits
     what = ["wrongly with " if within else "P(optimal) ", *[""] * len(rows)]
-    shown = [probability(row.doubt if within else row.probability) for row in rows]
-    told = [f"{word}{chance}" for word, chance in zip(what, shown, strict=False)]
+    shown = [row.doubt if within else row.probability for row in rows]
+    told = ["not judged" if chance is None else f"{word}{probability(chance)}" for word, chance in zip(what, shown, strict=False)]
     told = [text if row.beaten_by is None or not row.in_answer else _beaten(row) for row, text in zip(rows, told, strict=True)]
     return [f"{name} ({text})" for name, text in zip(_names(rows), told, strict=True)]
 
@@ -203,7 +203,8 @@ def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
 def _why_out(found: OptionResult, result: ParetoResult) -> str:
     """Who beats an option, or which limits it is beyond."""
     if found.beyond and not found.in_answer:
-        return f"beyond {joined([f'{name} {result.metric(name).limit_text}' for name in found.beyond])}"
+        limits = joined([f"{name} {result.metric(name).limit_text}" for name in found.beyond])
+        return f"beyond {limits}" if found.status == "infeasible" else f"probably beyond {limits}"
     return "" if found.beaten_by is None else str(found.beaten_by)
 
 
