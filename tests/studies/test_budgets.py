@@ -596,7 +596,9 @@ def test_of_what_failed_the_time_counts_too():
 
 
 def test_a_measure_that_does_not_say_what_it_cost_fails_with_what_to_return():
-    with pytest.raises(pp.MeasuringFailed, match=r"gave what is refused.*does not say what it cost, and the budget is in dollars"):
+    with pytest.raises(
+        pp.MeasuringFailed, match=r"gave what is refused.*does not say what it cost, and the budget is in dollars"
+    ):
         pp.identify(lambda option: values(option, 1), ["a", "b"], GIVEN["metrics"], ("dollars", 5))
 
 

@@ -401,3 +401,20 @@ def test_options_that_seem_to_lie_on_a_front_are_cautioned_about():
     points = 10 * np.column_stack((np.cos(angles), np.sin(angles)))
     study.add([(f"o{i}", rng.normal(points[i], 0.3)) for i in range(12) for _ in range(12)])
     assert any(note.startswith("Most options seem to lie on a front") for note in study.result().notes)
+
+
+def test_a_member_that_another_one_most_likely_beats_is_open_and_it_is_said_who_does():
+    """All are equal in one metric as far as is known, so that nobody outdoes anybody."""
+    times, rng = {"fast": 1.0, "slow": 4.0, "slower": 8.0}, np.random.default_rng(7)
+    metrics = {"time": "min~10%", "memory": "min~10%"}
+
+    def measure(option):
+        return {"time": times[option] * np.exp(rng.normal(0, 0.1)), "memory": 100 * np.exp(rng.normal(0, 0.3))}
+
+    result = pp.identify(measure, list(times), metrics, 24)
+    assert result.pareto == ("fast", "slow")
+    assert result.status["slow"] == "open"
+    slow = next(row for row in result.options if row.option == "slow")
+    assert slow.worth_keeping > 0.99
+    assert slow.beaten_by.option == "fast"
+    assert "Open, in the answer (1): slow (most likely beaten by fast)" in str(result)

@@ -92,6 +92,30 @@ def test_what_is_equal_in_one_metric_and_far_worse_in_another_is_left_out():
     assert found.right.mean() < 0.99
 
 
+def nearly_covered(share):
+    """Draws in which the first covers the second in a share of them, and is far better; nobody outdoes anybody."""
+    sets = np.tile([[0.0, 3.0], [0.2, 0.0], [2.0, -20.0]], (400, 1, 1))
+    sets[: round(400 * (1 - share)), 1, 0] = 0.5
+    return sets
+
+
+def test_a_member_that_another_beats_is_left_out_of_an_answer_that_is_sure_enough_without_it():
+    sets = nearly_covered(0.98)
+    assert answer_within(sets, required(), enough=1.0).answer.tolist() == [True, True, True]
+    found = answer_within(sets, required(), enough=0.95)
+    assert found.answer.tolist() == [True, False, True]
+    assert found.right.mean() == pytest.approx(0.98)
+    assert not found.beaten.any()
+    for other, kept in ((0.96, False), (0.9, True)):  # draws in which it must be sure enough, too
+        again = answer_within(sets, required(), enough=0.95, others=[nearly_covered(other)])
+        assert again.answer.tolist() == [True, kept, True]
+
+
+def test_members_that_another_one_most_likely_beats_are_named():
+    assert answer_within(nearly_covered(0.7), required(), enough=0.95).beaten.tolist() == [False, True, False]
+    assert answer_within(nearly_covered(0.3), required(), enough=0.95).beaten.tolist() == [False, False, False]
+
+
 def test_nobody_is_kept_where_nobody_keeps_the_limits():
     sets = np.tile([[1.0, 0.0], [0.0, 1.0]], (50, 1, 1))
     found = answer_within(sets, required(limits=[2.0, -np.inf]))

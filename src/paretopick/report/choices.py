@@ -108,6 +108,8 @@ def _how_likely(row: OptionResult, result: ParetoResult) -> str:
     sought, chance = ("worth keeping", row.worth_keeping) if result.has_margins else ("Pareto-optimal", row.probability)
     if chance is None:
         return "as measured so far"
+    if row.in_answer and row.beaten_by is not None:
+        return f"{sought} with {probability(chance)}, though {row.beaten_by.option} most likely beats it"
     return f"surely {sought}" if row.status == "pareto" else f"{sought} with {probability(chance)}"
 
 
