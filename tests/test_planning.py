@@ -314,7 +314,7 @@ METRICS = {"gain": "max", "cost": {"goal": "min", "unit": "euros"}}
 def test_a_target_out_of_reach_is_explained_by_who_is_too_alike_and_the_margins_that_would_do():
     made = plan(Pilot.guess(CLOSE, goals=METRICS), policies=["apt"], target=0.1, runs=400, max_budget=100)
     assert made.recommendation is None
-    assert made.reason.text == "'a' and 'b' are too alike (about 0.010 apart in 'gain')"
+    assert made.reason.text == "'a' and 'b' are hard to tell apart (about 0.010 apart in 'gain')"
     said = made.sentences()
     assert said[2] == f"{made.reason.text}."
     resolved = made.resolves[-1]
@@ -458,7 +458,9 @@ def test_that_no_budget_is_enough_is_never_said_without_who_and_which_margin(tmp
         if made.recommendation is None:
             missed += 1
             said = str(made)
-            alike = re.search(r"'\w+' and '\w+' (are too alike )?\(about", said) or "which is near a limit (about" in said
+            alike = (
+                re.search(r"'\w+' and '\w+' (are hard to tell apart )?\(about", said) or "which is near a limit (about" in said
+            )
             if "No margin helps" in said:
                 assert "is too near a limit (about" in said
             else:

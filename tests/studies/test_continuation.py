@@ -305,7 +305,7 @@ def test_near_ties_are_named_if_no_budget_is_enough():
     assert found.needed is None
     assert re.search(
         r"no budget up to 528 (brings it to 95%|does much, it stays at \d+%): "
-        r"('o0' and 'o1'|'o1' and 'o0') are too alike \(about 0\.\d+ apart in 'quality'\)\. "
+        r"('o0' and 'o1'|'o1' and 'o0') are hard to tell apart \(about 0\.\d+ apart in 'quality'\)\. "
         r"Set margins: up to differences of 0\.\d+ in quality and 0\.\d+ in cost, 528 measurements would bring it to 95%\.$",
         found.next_step,
     )

@@ -261,3 +261,22 @@ def test_a_study_that_stopped_when_it_was_sure_goes_on_to_be_surer(tmp_path):
     assert "until the budget is spent, as was said since, and not until it is right with 95%, as was said before" in on.stderr
     assert "To go back to that: paretopick extend s --confidence 0.95" in on.stderr
     assert "(40 of 40 measurements used)" in on.stdout
+
+
+def test_a_limit_of_memory_below_what_can_be_measured_is_refused_before_anything_is_created(tmp_path):
+    words = (
+        "run",
+        "--options",
+        "1,2",
+        "--budget",
+        "4",
+        "--metrics",
+        "wall_seconds:min,max_memory_mb<=2",
+        "--",
+        "true",
+        "{option}",
+    )
+    refused = call(*words, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "so nobody could be seen to keep at most 2; choose a limit above " in refused.stderr
+    assert not (tmp_path / "paretopick.db").exists()

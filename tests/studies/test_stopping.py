@@ -341,3 +341,14 @@ def test_the_resolution_of_a_metric_with_log_is_a_share(tmp_path):
     assert result.stopped.startswith("It is right up to differences of 6% in ms with 95%, as was asked for: ")
     assert result.resolution.widths["ms"] <= 0.06
     assert pp.Study.open("s", storage=tmp_path / "s.db").result().stopped == result.stopped
+
+
+def test_nothing_is_said_to_be_sure_enough_below_the_confidence_that_was_asked_for():
+    unsure = 0
+    for seed in range(6):
+        given = {"options": list(TRUTH), "metrics": METRICS, "budget": 30, "confidence": 0.999}
+        result = pp.identify(measure_with(np.random.default_rng(seed)), **given)
+        if result.stopped is None and 0.96 < result.probability < 0.995:
+            unsure += 1
+            assert "sure enough" not in result.next_step
+    assert unsure

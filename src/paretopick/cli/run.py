@@ -151,6 +151,7 @@ def command(
         note("the command is the same for all options; unless it looks at PARETOPICK_OPTION, write {option} into it.")
     if word := measure.word_for_a_shell:
         note(f"no shell reads the command, so {word!r} is a word like others for it; write --shell, in a file shell = true.")
+    smallest = _smallest_memory(told.definition)
     database = open_storage(storage)
     if name is None and options is not None:
         told = under_a_name_of_its_own(told, database)
@@ -158,7 +159,7 @@ def command(
     was_done = study.done
     file = " ".join(what or []) if options is None and metrics is None else None
     say_what_is_there(study, told.definition, storage, file=file)
-    if "max_memory_mb" in study.metrics and not was_done and (smallest := smallest_memory()) is not None:
+    if smallest is not None and not was_done:
         note(f"max_memory_mb is never below {smallest:.1f}, which is what starting a command takes: less is shown as that.")
     times = [] if was_done else times_among(told.definition.metrics)
     if database.shown.startswith("postgresql"):
@@ -239,6 +240,19 @@ def _with_what_is_not_read(watch: Watch, measure: Command) -> Watch:
             )
 
     return look
+
+
+def _smallest_memory(definition: Definition) -> float | None:
+    """The least that can be measured of ``max_memory_mb``, if it is a metric; a limit below that is refused."""
+    memory = next((metric for metric in definition.metrics if metric.name == "max_memory_mb"), None)
+    smallest = None if memory is None else smallest_memory()
+    if smallest is not None and memory is not None and memory.at_most is not None and memory.at_most < 1.05 * smallest:
+        raise InvalidInput(
+            f"max_memory_mb is never below {smallest:.1f}, which is what starting a command takes, so nobody could be seen to "
+            f"keep {memory.limit_text}; choose a limit above {1.05 * smallest:.1f}, or let the command print its memory under "
+            "another name."
+        )
+    return smallest
 
 
 def _first(*given: int | None) -> int | None:

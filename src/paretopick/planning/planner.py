@@ -117,7 +117,7 @@ def plan(
     be the pilot of a new one.
 
     Where metrics have margins or limits, right is what is right within them, and policies that know them are told. Where no
-    budget is enough, the plan names options that are too alike, and the margins that would do.
+    budget is enough, the plan names options that are hard to tell apart, and the margins that would do.
 
     Args:
         pilot: what is known: ``Pilot.of_table(...)``, a study in progress, or a ``Bandit`` with guessed means and noise.

@@ -52,7 +52,7 @@ def log_axis(axis: Axis, ends: tuple[float, float], text: Callable[[float], str]
     axis.set_view_interval(*ends, ignore=True)
 
     def labels(ticks: Sequence[float]) -> list[str]:
-        return [text(tick) if text else numbers([tick])[0] for tick in ticks]
+        return [text(tick) for tick in ticks] if text else numbers(ticks)
 
     ticks = log_ticks(*ends, fits=lambda ticks: _have_room(axis, ends, ticks, labels(ticks)))
     axis.set_ticks(ticks, labels=labels(ticks))

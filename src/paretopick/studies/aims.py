@@ -136,6 +136,11 @@ def _check_width(name: str, width: Any, *, is_log: bool) -> float | str:
     """Returns a difference in the unit of a metric, or the share of one that is compared as logarithms, as it is written."""
     what = f"resolution of {name!r}"
     if not is_log:
+        if isinstance(width, str) and width.strip().endswith("%"):
+            raise InvalidInput(
+                f"{what} is {short(width)}, and the metric is not compared as logarithms; write a difference in its unit, or "
+                "give the metric log=true."
+            )
         return check_real(width, what, above=0.0)
     with suppress(ValueError):
         if isinstance(width, str) and width.strip().endswith("%") and 0.0 < number_of(width.strip()[:-1]) < inf:

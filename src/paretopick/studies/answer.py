@@ -18,6 +18,7 @@ from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge,
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.differences import Beaten
+from paretopick.studies.pages import may_be_shorter
 from paretopick.studies.resolution import Resolution
 from paretopick.studies.result import OptionResult, ParetoResult
 from paretopick.studies.state import State
@@ -268,11 +269,11 @@ def _look_ahead(state: State, said: _Said) -> Callable[[], str | None] | None:
     if unseen := [state.definition.options[arm] for arm in state.present if arm not in said.present]:
         return partial(str, f"{quoted(unseen)} {'has' if len(unseen) == 1 else 'have'} to be measured first.")
     probability = said.certainty.probability or 0.0
+    target = max(said.level, state.aim.level) if state.aim.is_set else said.level
     spare = [state.definition.options[said.present[place]] for place in np.flatnonzero(said.judgement.beaten)]
-    if spare and probability >= said.level:
-        can_go = f"more measurements tell whether {listed(spare)} can go"
-        return partial(str, f"The answer is right, and may be longer than it needs to be: {can_go}.")
-    return partial(_next_step, data_of(state), probability, said.level)
+    if spare and probability >= target:
+        return partial(str, may_be_shorter(spare))
+    return partial(_next_step, data_of(state), probability, target)
 
 
 def _next_step(data: StudyData, present_probability: float, target: float) -> str:

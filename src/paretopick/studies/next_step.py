@@ -189,4 +189,6 @@ def nearest(truths: Truths, worst: int, names: Sequence[str], metrics: Sequence[
     pair = f"{names[worst]!r} and {names[other]!r}"
     size = metrics[place].difference_text(float(np.abs(np.median(apart[:, place]))))
     apart_by = f"(about {size} apart in {metrics[place].name!r})"
-    return Reason(f"several options stay open, such as {pair} {apart_by}" if several else f"{pair} are too alike {apart_by}")
+    return Reason(
+        f"several options stay open, such as {pair} {apart_by}" if several else f"{pair} are hard to tell apart {apart_by}"
+    )

@@ -117,10 +117,23 @@ def lines(result: ParetoResult) -> Iterator[str]:
         yield f"Budget: {result.spent.sentence}"
     if result.stopped is not None:
         yield result.stopped
+        yield from _longer_than_need_be(result)
     elif result.next_step is not None:
         yield f"Next: {result.next_step}"
     for note in result.notes:
         yield f"Note: {note}"
+
+
+def _longer_than_need_be(result: ParetoResult) -> Iterator[str]:
+    """That more measurements may make the answer shorter, of a study that is as sure as it was to be."""
+    if spare := [row.option for row in result.options if row.in_answer and row.beaten_by is not None]:
+        yield may_be_shorter(spare)
+
+
+def may_be_shorter(spare: Sequence[str]) -> str:
+    """Returns that members of a right answer may turn out not to be needed."""
+    can_go = f"more measurements would tell whether {listed(spare)} can go"
+    return f"The answer is right, and may be longer than it needs to be: {can_go}."
 
 
 def group_lines(result: ParetoResult) -> Iterator[str]:
