@@ -235,7 +235,7 @@ def simulated(jobs: Sequence[Job], kept: Path) -> dict[str, list[Any]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Writes the page, from new simulations and from those that were kept."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=150, help="of each population; fewer of the others")
+    parser.add_argument("--studies", type=int, default=75, help="of each population; fewer of the others")
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument(
         "--kept",
