@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -179,13 +180,14 @@ def _limited(rows: Sequence[Limited]) -> Iterable[str]:
         typical = float(np.exp(np.mean(np.log(each))))
         halved = sum(ratio <= 0.5 for ratio in each)
         said.append(
-            f"With {budget:,} measurements `doubt` errs {typical:.2f} times as often as uniform allocation (geometric mean over the\n"
-            f"problems), at most half as often on {halved} of {len(each)}; the mean of its errors is {mean:.2f} times that of uniform\n"
-            "allocation."
+            f"With {budget:,} measurements `doubt` errs {typical:.2f} times as often as uniform allocation (geometric mean over "
+            f"the problems), at most half as often on {halved} of {len(each)}; the mean of its errors is {mean:.2f} times that "
+            "of uniform allocation."
         )
     alone = shares[0, budgets[0], "doubt"] / shares[0, budgets[0], "uniform"]
-    yield "\n" + "\n".join(said)
-    yield (
-        f"On the trial itself, with its {budgets[0]:,}, it is {alone:.2f} times. The mean is that of the problems on which near ties,\n"
-        "with each other or with the limit, are too many for the budget: there nobody halves the errors, and on some `apt` errs less.\n"
+    said.append(
+        f"On the trial itself, with its {budgets[0]:,}, it is {alone:.2f} times. The mean is that of the problems on which near "
+        "ties, with each other or with the limit, are too many for the budget: there nobody halves the errors, and on some `apt` "
+        "errs less."
     )
+    yield "\n" + textwrap.fill(" ".join(said), 120) + "\n"
