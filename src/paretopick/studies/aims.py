@@ -92,10 +92,10 @@ NO_AIM = Aim()
 def last_look(count: int) -> int:
     """Returns the last number of measurements, up to a count, at which it is looked whether an aim is reached.
 
-    They are the powers of 1.05, rounded up, whoever looks: every count up to 21, then 23, 24, 25, 26, 27, 29 and so on.
+    They are the powers of 1.05, rounded up, whoever looks: every count up to 24, then 26, 27, 28, 29, 31 and so on.
 
-    >>> [last_look(count) for count in (0, 1, 21, 22, 23, 100)]
-    [0, 1, 21, 21, 23, 98]
+    >>> [last_look(count) for count in (0, 1, 21, 25, 26, 100)]
+    [0, 1, 21, 24, 26, 99]
     """
     return min(count, ceil((1.0 + MORE) ** floor(log(count) / log(1.0 + MORE)))) if count > 0 else 0
 
