@@ -87,6 +87,7 @@ def test_means_of_measurements_that_lack_metrics_scatter_as_is_said():
     assert np.corrcoef(found.means.T)[0, 1] < 0.6  # while two metrics of one measurement go together with 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_options", [4, 30])
 def test_draws_hold_the_truth_as_often_as_they_say_where_values_are_missing(n_options):
     inside = of = 0
@@ -100,6 +101,7 @@ def test_draws_hold_the_truth_as_often_as_they_say_where_values_are_missing(n_op
     assert inside / of == pytest.approx(0.8, abs=0.05)
 
 
+@pytest.mark.slow
 def test_an_option_that_lacks_a_metric_is_drawn_as_the_population_and_its_other_metrics_have_it():
     rng = np.random.default_rng(5)
     means = rng.multivariate_normal([1.0, 2.0], [[1.0, 0.9], [0.9, 1.0]], size=40)

@@ -135,6 +135,7 @@ def test_whatever_happens_the_next_pull_depends_on_the_data_alone(seed):
     assert policy.snapshot().retired
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_the_middle", [0, 1, 2, 6])
 def test_arms_with_many_pulls_get_several_in_a_row_which_the_counts_alone_say(in_the_middle):
     rng = np.random.default_rng(in_the_middle)

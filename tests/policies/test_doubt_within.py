@@ -69,6 +69,7 @@ def test_one_step_is_the_rule_to_the_letter(kind):
     assert nobody > 5 or kind == "all equal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("batch, initial", [(1, 2), (4, 3)])
 def test_a_run_is_the_rule_to_the_letter_step_by_step(kind, batch, initial):
@@ -133,6 +134,7 @@ def test_without_margins_and_limits_a_policy_uses_the_plain_rule():
     assert first.counts.tolist() == second.counts.tolist() != third.counts.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "some exact", "integers"])
 def test_what_is_kept_while_arms_change_equals_all_computed_anew_to_the_last_bit(kind, monkeypatch):
     rng = np.random.default_rng(["normal", "some exact", "integers"].index(kind))

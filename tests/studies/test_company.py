@@ -89,6 +89,7 @@ def said(tmp_path, *more: str, metrics: str = "wall_seconds:min", command=("slee
     return result.stderr
 
 
+@pytest.mark.slow
 def test_a_quiet_machine_needs_no_words(tmp_path):
     assert "note:" not in said(tmp_path)
 
@@ -110,6 +111,7 @@ def test_other_programs_that_begin_later_are_named_too(tmp_path, monkeypatch):
     assert said(tmp_path, "--budget", "16").count("note: other programs use") == 1
 
 
+@pytest.mark.slow
 def test_another_run_and_several_measurements_at_once_are_named(tmp_path):
     with timing("the study 'x'"):
         shown = said(tmp_path)
@@ -121,6 +123,7 @@ def test_another_run_and_several_measurements_at_once_are_named(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_another_run_of_the_same_study_on_this_machine_is_named(tmp_path):
     study = pp.Study.create(
         "s", options=["1", "2"], metrics={"wall_seconds": "min"}, budget=8, storage=tmp_path / "paretopick.db"

@@ -268,6 +268,7 @@ def test_a_file_of_a_study_is_written_from_its_definition_with_all_that_matters(
     assert not study.definition.differences(read_study_file(path).definition)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metrics", [{"s": "min~2%"}, {"s": "min", "m": {"goal": "max", "log": True}}])
 def test_ratios_beyond_all_numbers_are_told_all_the_same(metrics, tmp_path):
     study = pp.Study.create("s", options=["a", "b", "c"], metrics=metrics, budget=40, storage=tmp_path / "paretopick.db")

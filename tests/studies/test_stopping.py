@@ -79,6 +79,7 @@ def everybody(study, storage):
     return said.pop()
 
 
+@pytest.mark.slow
 def test_every_process_and_verb_says_the_same_after_every_measurement(tmp_path):
     storage = tmp_path / "s.db"
     study = study_of(storage, confidence=0.95)
@@ -204,6 +205,7 @@ def test_what_was_in_flight_is_looked_at_too():
     assert not study.done  # the noise is another one now
 
 
+@pytest.mark.slow
 def test_it_can_be_told_to_be_surer_and_to_spend_everything(storage):
     study = study_of(storage, confidence=0.9)
     work(study, measure_with(np.random.default_rng(0)))
@@ -343,6 +345,7 @@ def test_the_resolution_of_a_metric_with_log_is_a_share(tmp_path):
     assert pp.Study.open("s", storage=tmp_path / "s.db").result().stopped == result.stopped
 
 
+@pytest.mark.slow
 def test_nothing_is_said_to_be_sure_enough_below_the_confidence_that_was_asked_for():
     unsure = 0
     for seed in range(6):
