@@ -9,6 +9,8 @@ from paretopick.estimates.populations import normal_population, shared_out
 from paretopick.theory.dominance import optimal_in_each, optimal_rows
 from support.literal_fronts import literal_front
 
+pytestmark = pytest.mark.slow
+
 
 def arc(rng, n_options, lag=0.0):
     """Options on a quarter of a circle; every second one, so much behind."""
@@ -53,7 +55,6 @@ def test_the_bend_is_put_back():
     assert draws.std(axis=0) == pytest.approx(widths, rel=0.05)
 
 
-@pytest.mark.slow
 def test_options_on_a_front_are_taken_for_such_and_others_are_not():
     weights = {"front": [], "cloud": [], "line": []}
     for seed in range(30):

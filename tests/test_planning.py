@@ -15,6 +15,8 @@ from paretopick.planning.plans import in_rounds
 from paretopick.studies.definition import define
 from paretopick.studies.tables import export
 
+pytestmark = pytest.mark.slow
+
 BOTH = ["ege-sr", "ege-sh"]
 
 
@@ -104,7 +106,6 @@ def test_a_budget_that_is_asked_for_is_looked_at(bandit):
     assert made.curves[0].scale == pytest.approx((0.5, 1.0))
 
 
-@pytest.mark.slow
 def test_what_a_pilot_leaves_open_is_in_the_plan(tmp_path, bandit):
     metrics = dict.fromkeys(bandit.objective_names, "max")
     small = plan(Pilot.of_table(pilot_file(tmp_path / "s.csv", bandit, 3), metrics), policies=["ege-sr"], budgets=400, runs=400)
@@ -448,7 +449,6 @@ def random_pilot(seed, tmp_path, *, measured):
     return Pilot.of_table(file, metrics, exact=exact)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("measured", [False, True])
 def test_that_no_budget_is_enough_is_never_said_without_who_and_which_margin(tmp_path, measured):
     """Who is too alike, and margins that are wider than those declared; or who is too near a limit."""
@@ -621,7 +621,6 @@ def said(*words) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_the_command_plans_from_a_pilot_a_study_means_and_an_instance(tmp_path, bandit, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pilot_file(tmp_path / "pilot.csv", bandit, 6)

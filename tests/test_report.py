@@ -19,6 +19,8 @@ from paretopick.studies.definition import define
 from paretopick.studies.files import StudyFile, read_study_file
 from support.terminals import call
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "<script>alert(1)</script>",
     "a & b",
@@ -446,7 +448,6 @@ def invoke(*words):
     return call("report", *map(str, words), "--rehearsals", "0")
 
 
-@pytest.mark.slow
 def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
     storage = f"sqlite:///{tmp_path}/s.db"
     finish(study_of(["x", "y", "z"], storage=storage, name="b"), stop=15).close()
@@ -480,7 +481,6 @@ def browser():
         launched.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_in_a_browser(browser, page, width, tmp_path):
     file = tmp_path / "report.html"
@@ -506,7 +506,6 @@ def test_the_page_in_a_browser(browser, page, width, tmp_path):
     window.close()
 
 
-@pytest.mark.slow
 def test_on_a_phone_all_numbers_are_on_the_screen_and_on_a_desktop_no_table_scrolls(browser, page_within, tmp_path):
     file = tmp_path / "report.html"
     file.write_text(page_within, encoding="utf-8")

@@ -16,6 +16,8 @@ from paretopick.plots.style import FORBIDDEN, KINDS
 from paretopick.theory.requirements import covers, outdoes
 from support.example_results import boxes, many, option_result, overlaps, result
 
+pytestmark = pytest.mark.slow
+
 SECONDS = Metric("time", "min", margin="10%", at_most=10, unit="s")
 SIZE = Metric("size", "min", margin="2%", unit="MB")
 

@@ -17,6 +17,8 @@ from support import literal_doubt_within as literal
 from support.doubt_data import TIED, UNTIED, random_data, random_requirements
 from support.inputs import tape
 
+pytestmark = pytest.mark.slow
+
 
 def by_the_letter(counts, means, squares, required: Requirements, chosen=None) -> literal.Step:
     margins = [margin if compared else None for margin, compared in zip(required.margins, required.compared, strict=True)]
@@ -69,7 +71,6 @@ def test_one_step_is_the_rule_to_the_letter(kind):
     assert nobody > 5 or kind == "all equal"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("batch, initial", [(1, 2), (4, 3)])
 def test_a_run_is_the_rule_to_the_letter_step_by_step(kind, batch, initial):
@@ -134,7 +135,6 @@ def test_without_margins_and_limits_a_policy_uses_the_plain_rule():
     assert first.counts.tolist() == second.counts.tolist() != third.counts.tolist()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "some exact", "integers"])
 def test_what_is_kept_while_arms_change_equals_all_computed_anew_to_the_last_bit(kind, monkeypatch):
     rng = np.random.default_rng(["normal", "some exact", "integers"].index(kind))

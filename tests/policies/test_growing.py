@@ -10,6 +10,8 @@ from support import policy_cases
 from support.in_turn import registered
 from support.policy_cases import CASES
 
+pytestmark = pytest.mark.slow
+
 K, D, T = 5, 2, 60
 
 OF_THE_REGISTRY = [case for case in CASES if policy_cases.make(case, K, D, T).growable]

@@ -16,6 +16,8 @@ from paretopick.simulation.truths import check_truths
 from paretopick.theory.requirements import Requirements, check_requirements, optimal_and_feasible
 from support.same_draws import Draws, follow
 
+pytestmark = pytest.mark.slow
+
 NOISES = ("std", "stds", "cov per arm", "bernoulli", "bernoulli of few values", "none")
 QUICK = ("std", "bernoulli of few values", "none")
 EVERY_NOISE = [noise if noise in QUICK else pytest.param(noise, marks=pytest.mark.slow) for noise in NOISES]
@@ -78,7 +80,6 @@ def assert_alike(task: Task, run: int = 3) -> list[list[int]]:
     return answers
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("batch", [1, 3, 20])
 def test_every_arm_is_pulled_as_often_as_by_the_policy(noise, batch):
@@ -100,7 +101,6 @@ def test_every_arm_is_pulled_as_often_as_by_the_policy(noise, batch):
     assert empty
 
 
-@pytest.mark.slow
 def test_far_into_a_run_where_arms_are_pulled_in_turns():
     rng = np.random.default_rng(0)
     for batch in (1, 7):

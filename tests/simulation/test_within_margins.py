@@ -14,6 +14,8 @@ from paretopick.simulation.scores import unpacked
 from paretopick.simulation.truths import check_truths
 from support import oracle
 
+pytestmark = pytest.mark.slow
+
 MEANS = np.array([[2.0, 0.0], [1.9, 0.1], [0.0, 2.0], [0.2, 1.7], [2.5, -1.0], [0.0, 0.0]])
 BANDIT = pp.Bandit(MEANS, pp.Gaussian(std=1.0), name="six")
 MARGINS, LIMITS = [0.4, 0.25], [None, -0.5]
@@ -212,7 +214,6 @@ def test_pieces_and_threads_change_nothing(engine, monkeypatch):
     assert parts.errors_within.tolist() == whole.errors_within.tolist()
 
 
-@pytest.mark.slow
 def test_other_processes_count_the_same():
     options = {"budgets": [60, 90], "runs": 40, "rng": 2, "margins": MARGINS, "limits": LIMITS, "truths": [MEANS] * 40}
     whole = pp.simulate(BANDIT, "uniform", workers=1, **options)

@@ -22,6 +22,8 @@ from paretopick.studies.imports import import_table
 from paretopick.studies.tables import sheet
 from support.proxies import Proxy
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data" / "release-0.1"
 EXPECTED = json.loads((DATA / "studies.json").read_text())
 
@@ -66,7 +68,6 @@ def test_all_studies_are_in_a_backup_which_is_a_storage_itself(url, tmp_path):
         assert contents(file, name) == contents(url, name)
 
 
-@pytest.mark.slow
 def test_from_a_file_to_a_server_and_back_nothing_changes(tmp_path, server, monkeypatch):
     monkeypatch.setattr(live, "CHECKPOINT_EVERY", 5)
     first, second, third = f"sqlite:///{tmp_path / 'first.db'}", server.new_database(), f"sqlite:///{tmp_path / 'third.db'}"
@@ -87,7 +88,6 @@ def length(storage) -> int:
         return transaction.n_events
 
 
-@pytest.mark.slow
 def test_a_backup_made_while_eight_write_is_a_part_of_the_log_from_its_start(url, tmp_path):
     storage = open_storage(url)
     study = pp.Study.create("s", options=["a", "b", "c"], metrics={"m": "max"}, budget=10_000, storage=storage)
@@ -449,7 +449,6 @@ def test_a_log_that_went_back_stops_a_living_worker_and_its_checkpoint_poisons_n
     assert pp.Study.open("s", storage=url).used == study.used
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("replace", [False, True])
 def test_if_the_answer_to_the_commit_is_lost_studies_are_restored_once(replace, tcp_server, tmp_path):
     study_in(tmp_path / "s.db").close()
@@ -466,7 +465,6 @@ def test_if_the_answer_to_the_commit_is_lost_studies_are_restored_once(replace, 
         assert contents(storage)[2:5] == contents(tmp_path / "s.db")[2:5]
 
 
-@pytest.mark.slow
 def test_if_nobody_knows_whether_studies_were_restored_the_error_says_so(tcp_server, tmp_path, monkeypatch):
     monkeypatch.setattr(dialects, "PATIENCE", 1.0)
     study_in(tmp_path / "s.db").close()

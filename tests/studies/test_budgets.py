@@ -28,6 +28,8 @@ from paretopick.studies.running import FREE, create_or_open, run_study
 from paretopick.studies.state import new_state, restore_state
 from support.twin import DataTwin
 
+pytestmark = pytest.mark.slow
+
 SUPPORT = Path(__file__).parents[1] / "support"
 GIVEN = {"options": ["a", "b", "c"], "metrics": {"quality": "max", "price": "min"}, "budget": ("dollars", 5)}
 COSTS = {"a": 0.1, "b": 0.2, "c": 0.4}
@@ -635,7 +637,6 @@ def test_a_limit_of_time_is_also_one_for_waiting(tmp_path):
     assert study.used == 0
 
 
-@pytest.mark.slow
 def test_workers_that_are_killed_exceed_the_seconds_by_no_more_than_what_is_in_flight(url, tmp_path):
     """Several processes on one study, killed and started again; each makes one measurement at a time."""
     workers, budget = 4, 4.0

@@ -18,6 +18,8 @@ from paretopick.studies import live
 from paretopick.studies.checks import Checked, check_storage
 from support.terminals import call
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data" / "release-0.1"
 
 
@@ -295,7 +297,6 @@ def test_a_new_study_whose_definition_was_changed_is_named(url):
         pp.Study.open("s", storage=url)
 
 
-@pytest.mark.slow
 def test_a_check_finds_one_state_while_others_write(url):
     study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=10_000, storage=open_storage(url))
     stop = threading.Event()
@@ -357,7 +358,6 @@ def test_nothing_is_changed(file, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["before.db", "studies.db"]
 
 
-@pytest.mark.slow
 def test_a_server_of_the_release_before_is_left_as_it_is(server):
     url = server.new_database()
     with server.connect(url) as connection:

@@ -14,6 +14,8 @@ from paretopick.studies.commands import Command
 from paretopick.studies.readings import readings
 from support.attacks import ATTACKS, IN_SUBSCRIPT, shells
 
+pytestmark = pytest.mark.slow
+
 SEVENTH = pp.Measurement(7, "a b;$(touch hacked)'\"", 3, {"level": 9, "codec": "z|lib"}, None)
 
 
@@ -350,7 +352,6 @@ def test_a_command_that_fails_is_reported_in_one_line_with_its_output_kept(code,
     assert len(problem.value.output) < 9000
 
 
-@pytest.mark.slow
 def test_a_command_that_hangs_is_stopped_with_all_that_it_started(tmp_path):
     inner = f"import time, pathlib; time.sleep(1.0); pathlib.Path({str(tmp_path / 'survived')!r}).touch()"
     start = f"subprocess.Popen([sys.executable, '-c', {inner!r}])"

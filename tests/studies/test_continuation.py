@@ -15,6 +15,8 @@ from paretopick.studies.continuation import continuation, needed_first, two_digi
 from paretopick.theory.dominance import optimal_in_each
 from support import oracle
 
+pytestmark = pytest.mark.slow
+
 BOTH = (Metric("quality", "max"), Metric("cost", "min"))
 
 
@@ -85,7 +87,6 @@ def by_hand(tables, policy, more, runs, metrics=BOTH):
 FOUR = [[0.0, 0.0], [1.0, 1.0], [0.2, 0.5], [0.9, 1.2]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["doubt", "apt"])
 def test_it_is_what_studies_do_that_go_on_from_these_data(policy):
     """1,000 continuations of ours, and 150 by ask and tell with other random numbers."""
@@ -102,7 +103,6 @@ def test_it_is_what_studies_do_that_go_on_from_these_data(policy):
 WITHIN = (Metric("quality", "max", margin=0.5), Metric("cost", "min", margin=0.3, at_most=1.1))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["doubt", "apt"])
 def test_within_margins_and_limits_it_is_what_studies_do_that_know_them(policy):
     tables = measured(FOUR, [5, 9, 4, 12], std=0.6)
@@ -136,7 +136,6 @@ def test_wider_margins_than_those_declared_are_named_where_these_are_not_enough(
     assert float(said[2]) >= 0.3  # never narrower than what was declared
 
 
-@pytest.mark.slow
 def test_margins_that_would_do_are_named_where_chance_has_it_that_none_are_needed():
     """Of few simulated continuations: the last step alone may be right as often as it should, and with those before it is not."""
     for seed in range(30):

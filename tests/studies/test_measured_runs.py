@@ -10,6 +10,8 @@ import paretopick as pp
 from paretopick.studies.files import command_words, read_study_file
 from support.terminals import call, stdout_of
 
+pytestmark = pytest.mark.slow
+
 METRICS = "wall_seconds:min~10%,output_bytes:min~2%"
 FILE = """
 options = ["1", "2", "3"]
@@ -31,7 +33,6 @@ def corpus(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", ["{option...}", "{option}"])
 def test_a_study_of_programs_with_arguments_is_one_line(corpus, words):
     given = ("run", "--options", "gzip -1,gzip -9,gzip -9 --rsyncable", "--metrics", METRICS, "--budget", "9")
@@ -44,7 +45,6 @@ def test_a_study_of_programs_with_arguments_is_one_line(corpus, words):
     assert all(row["wall_seconds"] > 0 for row in rows)
 
 
-@pytest.mark.slow
 def test_a_file_says_what_runs_before_measurements_and_the_command_line_says_otherwise(tmp_path):
     (tmp_path / "study.toml").write_text(FILE)
     stdout_of("run", "study.toml", cwd=tmp_path)
@@ -84,7 +84,6 @@ def test_what_runs_before_measurements_is_refused_before_anything_is_measured(tm
     assert not (tmp_path / "seen").exists()
 
 
-@pytest.mark.slow
 def test_an_exit_code_can_be_a_limit(tmp_path):
     given = ("run", "--options", "true,false", "--metrics", "wall_seconds:min,exit_code<=0", "--exact", "exit_code")
     shown = stdout_of(*given, "--budget", "8", "--name", "s", "--", "{option}", cwd=tmp_path)
@@ -202,7 +201,6 @@ def test_after_other_failures_the_same_command_goes_on(tmp_path):
     assert "metrics are wrong" not in failed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_run_whose_time_is_over_and_that_is_sure_does_not_ask_for_more(tmp_path, form):
     given = (
@@ -237,7 +235,6 @@ def test_the_memory_below_which_nothing_is_measured_is_said_at_the_start(tmp_pat
     assert "max_memory_mb" not in call(*given, "wall_seconds:min", "--name", "t", "--", "true", "{option}", cwd=tmp_path).stderr
 
 
-@pytest.mark.slow
 def test_a_study_that_stopped_when_it_was_sure_goes_on_to_be_surer(tmp_path):
     given = (
         "run",

@@ -12,6 +12,8 @@ from paretopick.studies.state import new_state, restore_state
 from support.eventful_studies import POLICIES, eventful, new_study
 from support.twin import DataTwin
 
+pytestmark = pytest.mark.slow
+
 ROUNDLESS = [policy for policy in POLICIES if policy[0] in ("apt", "doubt")]
 METRICS = {"quality": "max", "cost": "min"}
 TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0), "e": (9.5, 0.5)}  # c is dominated by b, all by e

@@ -22,6 +22,8 @@ from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.running import create_or_open
 from support.inputs import heed_interrupts
 
+pytestmark = pytest.mark.slow
+
 METRICS = {"quality": "max", "cost": "min"}
 TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0)}
 FRONT = ("a", "b", "d")
@@ -42,7 +44,6 @@ def test_identify_in_memory(policy, workers):
     assert 48 < result.used <= 60
 
 
-@pytest.mark.slow
 def test_identify_with_processes(tmp_path):
     given = {"workers": 2, "processes": True, "storage": tmp_path / "s.db"}
     result = pp.identify(pid_and_option, [1, 2, 3], {"pid": "max", "x": "max"}, 30, **given)
@@ -64,7 +65,6 @@ print([name for name in ("sqlalchemy", "alembic", "sqlite3") if name in sys.modu
 """
 
 
-@pytest.mark.slow
 def test_identify_in_memory_loads_no_database():
     outcome = subprocess.run([sys.executable, "-c", WITHOUT_DATABASE], capture_output=True, text=True, check=True)
     assert outcome.stdout == "[]\n"
@@ -186,7 +186,6 @@ class Fragile:
         return kill_oneself_sometimes(self.path)(option)
 
 
-@pytest.mark.slow
 def test_a_process_that_is_killed_by_what_it_measures_is_replaced(tmp_path):
     result = pp.identify(Fragile(str(tmp_path / "killed")), **GIVEN, workers=2, processes=True, retries=0)
     assert result.pareto == FRONT
@@ -268,7 +267,6 @@ def deadly(option):
     return measure(option)
 
 
-@pytest.mark.slow
 def test_an_option_that_kills_every_process_is_the_one_that_is_blamed():
     with pytest.raises(
         pp.MeasuringFailed, match="option 'c' failed 2 times in a row, the last time: BrokenProcessPool"
@@ -376,7 +374,6 @@ def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
     assert {event.worker for event in study.events()} == {"one", "two"}
 
 
-@pytest.mark.slow
 def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "SHORT_LEASE", 0.3)
     study = create_or_open("s", define(options=["a", "b"], metrics={"m": "max"}, budget=2, policy="ege-sr"), tmp_path / "s.db")
@@ -395,7 +392,6 @@ def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
     assert study.done
 
 
-@pytest.mark.slow
 def test_a_database_that_is_away_for_a_while_is_waited_for(server):
     url = server.new_database()
     study = create_or_open("s", define(**GIVEN), url)
@@ -625,7 +621,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times, kind):
@@ -653,7 +648,6 @@ def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times, kind
     assert study.status()["out"] == []
 
 
-@pytest.mark.slow
 def test_whom_we_wait_for_is_said(tmp_path):
     study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
     study.ask(1000, worker="the laboratory", lease=None)

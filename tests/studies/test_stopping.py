@@ -12,6 +12,8 @@ from paretopick.studies.aims import Aim, check_aim, last_look
 from paretopick.studies.state import new_state, restore_state
 from paretopick.studies.stopping import Looks, is_reached
 
+pytestmark = pytest.mark.slow
+
 TRUTH = {"a": (3.0, 0.0), "b": (0.0, 3.0), "c": (0.0, 0.0)}
 METRICS = {"x": "max~0.5", "y": "max~0.5"}
 
@@ -79,7 +81,6 @@ def everybody(study, storage):
     return said.pop()
 
 
-@pytest.mark.slow
 def test_every_process_and_verb_says_the_same_after_every_measurement(tmp_path):
     storage = tmp_path / "s.db"
     study = study_of(storage, confidence=0.95)
@@ -205,7 +206,6 @@ def test_what_was_in_flight_is_looked_at_too():
     assert not study.done  # the noise is another one now
 
 
-@pytest.mark.slow
 def test_it_can_be_told_to_be_surer_and_to_spend_everything(storage):
     study = study_of(storage, confidence=0.9)
     work(study, measure_with(np.random.default_rng(0)))
@@ -345,7 +345,6 @@ def test_the_resolution_of_a_metric_with_log_is_a_share(tmp_path):
     assert pp.Study.open("s", storage=tmp_path / "s.db").result().stopped == result.stopped
 
 
-@pytest.mark.slow
 def test_nothing_is_said_to_be_sure_enough_below_the_confidence_that_was_asked_for():
     unsure = 0
     for seed in range(6):

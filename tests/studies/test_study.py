@@ -12,6 +12,8 @@ from paretopick.events import Checkpoint
 from paretopick.studies import live
 from support.twin import replayed_answer
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = ["a", "b", "c", "d"]
 METRICS = {"quality": "max", "cost": "min"}
 TRUTH = {"a": (9.0, 9.0), "b": (5.0, 2.0), "c": (3.0, 8.0), "d": (1.0, 1.0)}  # c is dominated by b
@@ -621,7 +623,6 @@ def test_everything_that_a_worker_has_can_be_given_back(storage):
     assert [row["number"] for row in study.status()["out"]] == [4, 5]
 
 
-@pytest.mark.slow
 def test_whoever_waits_gets_what_comes_up(storage):
     study = create(storage)
     todos = study.ask(1000, worker="w1")

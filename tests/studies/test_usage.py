@@ -16,6 +16,8 @@ from paretopick.studies.commands import LONGEST_OUTPUT, Command
 from paretopick.studies.started import Started
 from paretopick.studies.usage import BUILT_IN
 
+pytestmark = pytest.mark.slow
+
 TODO = pp.Measurement(1, "x", 1, {}, None)
 SMALLEST = 12
 """Megabytes that a command may seem to need though it needs none: those of the process that starts it."""
@@ -203,7 +205,6 @@ def test_a_program_that_is_not_there_is_said_to_be():
         command(TODO)
 
 
-@pytest.mark.slow
 def test_it_is_stopped_in_time_with_all_that_it_started(tmp_path):
     inner = f"import time, pathlib; time.sleep(1.0); pathlib.Path({str(tmp_path / 'survived')!r}).touch()"
     code = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-ISc', {inner!r}]); time.sleep(60)"
@@ -255,7 +256,6 @@ def test_a_run_before_the_first_measurement_that_fails_is_said_to_be_one_and_is_
     assert (tmp_path / "log").read_text().count("\n") == 5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shell", [False, True])
 def test_what_is_run_before_each_measurement_is_not_measured(tmp_path, shell):
     prepare = (

@@ -24,6 +24,8 @@ from paretopick.cli.begun import say_what_is_there
 from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, stdout_of
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = {name: example for section in SECTIONS.values() for name, (_, example) in section.items() if " boosters" in example}
 CREATE = ("create", "boosters", "--options", "a,b,c", "--metrics", "response:max,price:min", "--budget", "60")
 
@@ -57,7 +59,6 @@ def working_folder(tmp_path, policy):
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", [verb for verb in EXAMPLES if verb != "create"])
 def test_every_help_text_ends_in_an_example_that_runs_and_prints_json_if_asked(verb, folder, tmp_path_factory):
     _, *example = shlex.split(EXAMPLES[verb])
@@ -335,7 +336,6 @@ def test_only_the_usual_file_may_be_absent_when_studies_are_listed(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["ask", "result", "report", "sheet", "export"])
 def test_the_only_study_needs_no_name(verb, folder):
     assert stdout_of(verb, *(["--rehearsals", "0"] if verb == "report" else []), cwd=folder)
@@ -626,7 +626,6 @@ def bench(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
 def test_run_a_file_creates_and_resumes(bench):
     text = stdout_of("run", "study.toml", cwd=bench)
     assert "Pareto-optimal: fast, small, mid (38 of 40 measurements used)." in text
@@ -643,7 +642,6 @@ def test_run_a_file_creates_and_resumes(bench):
     assert (bench / "paretopick.db").exists()
 
 
-@pytest.mark.slow
 def test_a_finished_study_without_rounds_says_so_and_how_to_go_on(bench):
     (bench / "study.toml").write_text(STUDY.replace('policy = "ege-sr"', "").replace("budget = 40", "budget = 12"))
     first = call("run", "study.toml", "--workers", "2", cwd=bench)
@@ -657,14 +655,12 @@ def test_a_finished_study_without_rounds_says_so_and_how_to_go_on(bench):
     assert len((bench / "calls").read_text().splitlines()) == 24
 
 
-@pytest.mark.slow
 def test_run_from_another_folder_keeps_the_study_there_and_runs_the_command_here(bench, tmp_path_factory):
     other = tmp_path_factory.mktemp("elsewhere")
     assert "Pareto-optimal: fast, small, mid" in stdout_of("run", str(bench / "study.toml"), "--workers", "3", cwd=other)
     assert {name.partition("-")[0] for name in os.listdir(other)} == {"paretopick.db"}
 
 
-@pytest.mark.slow
 def test_run_with_everything_on_the_command_line(bench):
     text = stdout_of(
         "run", "--options", "fast,small,bad", "--metrics", "time:min,size:min", "--budget", "30", "--exact", "size",
@@ -675,7 +671,6 @@ def test_run_with_everything_on_the_command_line(bench):
     assert study.definition.policy == "ege-sh"
 
 
-@pytest.mark.slow
 def test_run_in_a_shell_with_a_table_of_options(bench):
     (bench / "options.csv").write_text("option,level\none,1\ntwo; rm x,2\n")
     (bench / "x").touch()
@@ -688,7 +683,6 @@ def test_run_in_a_shell_with_a_table_of_options(bench):
     assert (bench / "x").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "script, message",
     [
@@ -753,7 +747,6 @@ def test_a_file_with_a_mistake_is_refused_before_anything_is_measured(bench, old
     assert not (bench / "calls").exists()
 
 
-@pytest.mark.slow
 def test_a_study_goes_by_its_script_and_notices_another_command(bench):
     shutil.copy(bench / "bench.py", bench / "other.py")
     given = ("run", "--options", "fast,small", "--metrics", "time:min,size:min", "--budget", "8")
@@ -767,7 +760,6 @@ def test_a_study_goes_by_its_script_and_notices_another_command(bench):
     assert "note: the command is the same for all options" in constant.stderr
 
 
-@pytest.mark.slow
 def test_options_are_two_or_more_or_a_file(bench):
     (bench / "options.txt").write_text("name\nfast\nsmall\n")
     given = ("--metrics", "time:min,size:min", "--budget", "8", "--", "./bench.py", "{option}", "calls")
@@ -782,7 +774,6 @@ def test_a_study_is_deleted_only_if_one_means_it(folder):
     assert "There are no studies yet" in stdout_of("status", cwd=folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "words, message",
     [
@@ -822,14 +813,12 @@ def test_what_to_run_must_be_said(bench):
     assert "is not NAME:min or NAME:max" in call("run", "--options", "a,b", "--metrics", "m", "--budget", "9", cwd=bench).stderr
 
 
-@pytest.mark.slow
 def test_a_file_that_was_changed_is_another_study(bench):
     stdout_of("run", "study.toml", cwd=bench)
     (bench / "study.toml").write_text(STUDY.replace("budget = 40", "budget = 50"))
     assert "budget is 40 there and 50 here" in call("run", "study.toml", cwd=bench).stderr
 
 
-@pytest.mark.slow
 def test_several_runs_share_a_study_on_both_databases(bench, url):
     command = [sys.executable, "-m", "paretopick", "run", "study.toml", "--workers", "2", "--storage", url, "--json"]
     runs = [subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
@@ -841,7 +830,6 @@ def test_several_runs_share_a_study_on_both_databases(bench, url):
     assert len((bench / "calls").read_text().splitlines()) == 38
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 150])
 def test_progress_on_a_terminal_shows_count_time_round_options_and_front(bench, columns):
     shown = without_colours(on_a_terminal("run", "study.toml", columns=columns, term="xterm", cwd=bench))
@@ -878,7 +866,6 @@ def interrupted_run(folder: Path, times: int, **options) -> tuple[int, str]:
     return process.wait(60), without_colours(seen)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_finishes_or_gives_back_and_says_how_to_go_on(bench, times):
     slow = (bench / "bench.py").read_text().replace("print(json", "time.sleep(1.0)\nprint(json")
@@ -896,7 +883,6 @@ def test_ctrl_c_finishes_or_gives_back_and_says_how_to_go_on(bench, times):
     assert study.used == calls if times == 1 else calls - 2 <= study.used <= calls
 
 
-@pytest.mark.slow
 def test_a_request_to_end_is_like_a_second_ctrl_c(bench):
     slow = (bench / "bench.py").read_text().replace("print(json", "time.sleep(0.3)\nprint(json")
     (bench / "bench.py").write_text(slow)
@@ -911,7 +897,6 @@ def test_a_request_to_end_is_like_a_second_ctrl_c(bench):
     assert pp.Study.open("study", storage=bench / "paretopick.db").status()["out"] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "form",
     ["postgresql://{user}:se%40cret@{rest}&sslmode=prefer", "postgresql://{user}@{rest}&password=se%40cret"],
@@ -933,7 +918,6 @@ def test_no_password_is_printed_with_what_to_type_or_reaches_the_command(tmp_pat
     assert pp.Study.open("s", storage=shlex.split(again)[shlex.split(again).index("--storage") + 1]).used == 0
 
 
-@pytest.mark.slow
 def test_a_study_that_nobody_has_named_gets_a_name_of_its_own(tmp_path):
     def run(metric, *more, options="3,4"):
         given = ("run", "--options", options, "--metrics", f"{metric}:min", "--budget", "6", *more)
