@@ -9,7 +9,7 @@ the same blocks are then known better than either mean.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,9 @@ STEPS = 100
 
 CLOSE = 1e-7
 """They are found when a step changes none of them by more than such a part of the variance of a measurement."""
+
+LEAST = 1e-9
+"""Variances of options are at least such a part of what they are without blocks: differences may not vary at all."""
 
 Moderate = Callable[[FloatArray, FloatArray], FloatArray]
 """Variances of the options, from sums of squared residuals and their degrees of freedom."""
@@ -51,6 +54,15 @@ class Cells:
         """``(n_options,)`` measurements of each option."""
         return np.asarray(self.counts.sum(axis=0) + self.alone)
 
+    def deviations(self) -> FloatArray:
+        """Returns sums of squared deviations of each option from its mean, whatever the blocks."""
+        apart, alone = self._around(self.plain_means())
+        return np.asarray(self.squares + self.alone_squares + (self.counts * apart**2).sum(axis=0) + self.alone * alone**2)
+
+    def _around(self, centre: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Cells and what is alone, as differences from a number for each option; 0 where there is nothing."""
+        return np.where(self.counts > 0, self.means - centre, 0.0), np.where(self.alone > 0, self.alone_means - centre, 0.0)
+
     @property
     def shared(self) -> bool:
         """Whether there is a block with two measurements."""
@@ -60,6 +72,74 @@ class Cells:
         """Returns the mean of the measurements of each option, whatever their blocks."""
         totals = np.where(self.counts > 0, self.counts * self.means, 0.0).sum(axis=0)
         return np.asarray((totals + np.where(self.alone > 0, self.alone * self.alone_means, 0.0)) / self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocked:
+    """Measurements of some options by block, in all metrics; a measurement may lack some of them."""
+
+    counts: IntArray
+    """``(n_blocks, n_options, n_metrics)``: how many values are in each cell."""
+    means: FloatArray
+    """``(n_blocks, n_options, n_metrics)`` of these."""
+    squares: FloatArray
+    """``(n_options, n_metrics)`` sums of squared deviations from the means of the cells."""
+    alone: IntArray
+    """``(n_options, n_metrics)`` values that are in no block."""
+    alone_means: FloatArray
+    alone_squares: FloatArray
+
+    @classmethod
+    def of(cls, arms: IntArray, blocks: IntArray, rows: FloatArray, *, n_options: int) -> Blocked:
+        """Returns measurements in the order in which they were made, by block.
+
+        Args:
+            arms: the option of each.
+            blocks: the number of its block, from 0 on; -1 for none.
+            rows: ``(n_measurements, n_metrics)``, NaN where a measurement lacks a metric.
+            n_options: how many there are.
+        """
+        n_blocks, n_metrics = int(blocks.max(initial=-1)) + 1, rows.shape[1]
+        shape = (n_blocks + 1, n_options)  # what is in no block is in the last
+        at = np.where(blocks < 0, n_blocks, blocks) * n_options + arms
+        counts: IntArray = np.zeros((*shape, n_metrics), dtype=np.int64)
+        means, squares = np.zeros((*shape, n_metrics)), np.zeros((*shape, n_metrics))
+        for metric, column in enumerate(rows.T):
+            has = ~np.isnan(column)
+            places, values, size = at[has], column[has], shape[0] * shape[1]
+            n = np.bincount(places, minlength=size)
+            mean = np.bincount(places, values, size) / np.maximum(n, 1)
+            squares[..., metric] = np.bincount(places, np.square(values - mean[places]), size).reshape(shape)
+            counts[..., metric], means[..., metric] = n.reshape(shape), mean.reshape(shape)
+        return cls(counts[:-1], means[:-1], squares[:-1].sum(axis=0), counts[-1], means[-1], squares[-1])
+
+    def cells(self, metric: int, options: IntArray) -> Cells:
+        """Returns the measurements of some options in one metric."""
+        return Cells(
+            self.counts[:, options, metric],
+            self.means[:, options, metric],
+            self.squares[options, metric],
+            self.alone[options, metric],
+            self.alone_means[options, metric],
+            self.alone_squares[options, metric],
+        )
+
+    def times(self, signs: FloatArray) -> Blocked:
+        """Returns the same with metrics multiplied by 1 or -1."""
+        return replace(self, means=self.means * signs, alone_means=self.alone_means * signs)
+
+    def of_options(self, options: IntArray) -> Blocked:
+        """Returns the measurements of some of the options, and the blocks that they have."""
+        counts = self.counts[:, options]
+        blocks = np.flatnonzero(counts.any(axis=(1, 2)))
+        return Blocked(
+            counts[blocks],
+            self.means[:, options][blocks],
+            self.squares[options],
+            self.alone[options],
+            self.alone_means[options],
+            self.alone_squares[options],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,27 +177,31 @@ class Mixed:
         """``(n_options, n_options)`` the rest of the covariance: what is not known of the effects of blocks."""
         return self.covariance - np.diag(self.own)
 
+    def residuals_of(self, cells: Cells) -> FloatArray:
+        """Returns ``(n_blocks, n_options)`` how far the means of cells are from what was expected, 0 where there is nothing."""
+        return np.where(cells.counts > 0, cells.means - self.means - self.effects[:, None], 0.0)
 
-def fit(cells: Cells, moderate: Moderate) -> Mixed:
+
+def fit(cells: Cells, moderate: Moderate, *, close: float = CLOSE) -> Mixed:
     """Returns the model that fits the measurements.
 
     Args:
-        cells: the measurements; for every option one at least, and of one option two.
+        cells: the measurements; for every option one at least, and they vary.
         moderate: how the variances of options follow from sums of squared residuals and degrees of freedom; with their ratio it
             is restricted maximum likelihood.
+        close: when variances are found, as a part of the variance of a measurement.
     """
     centre = cells.plain_means()
-    apart = np.where(cells.counts > 0, cells.means - centre, 0.0)
-    alone_apart = np.where(cells.alone > 0, cells.alone_means - centre, 0.0)
-    plain = cells.squares + cells.alone_squares + (cells.counts * apart**2).sum(axis=0) + cells.alone * alone_apart**2
-    variances = moderate(plain, np.maximum(cells.sizes - 1.0, 0.0))
+    apart, alone_apart = cells._around(centre)
+    variances = moderate(cells.deviations(), np.maximum(cells.sizes - 1.0, 0.0))
+    least = LEAST * float(variances.mean())
     block_variance = 0.0
     for _ in range(STEPS):
         step = _Step(cells, apart, alone_apart, variances, block_variance)
         new_block = max(block_variance + step.score / step.information, 0.0) if step.information > 0 else 0.0
-        new = moderate(step.residuals, step.degrees)
-        close = CLOSE * (variances.max() + block_variance)
-        done = np.abs(new - variances).max() <= close and abs(new_block - block_variance) <= close
+        new = np.maximum(moderate(step.residuals, step.degrees), least)
+        off = close * (variances.max() + block_variance)
+        done = np.abs(new - variances).max() <= off and abs(new_block - block_variance) <= off
         variances, block_variance = new, new_block
         if done:
             break
@@ -149,9 +233,11 @@ class _Step:
         self.open = block_variance / damped
         precision = 1.0 / (variances + block_variance)  # of a measurement that is alone
         information = np.diag(w.sum(axis=0) + single * precision) - w.T @ (self.open[:, None] * w)
-        self.covariance = C = np.linalg.inv(information)
+        self.covariance = cov = np.linalg.inv(information)
         weighted = w * apart
-        self.means = mu = C @ (weighted.sum(axis=0) - w.T @ (self.open * weighted.sum(axis=1)) + single * precision * alone_apart)
+        self.means = mu = cov @ (
+            weighted.sum(axis=0) - w.T @ (self.open * weighted.sum(axis=1)) + single * precision * alone_apart
+        )
         off = np.where(n > 0, apart - mu, 0.0)
         self.sums = (w * off).sum(axis=1) / damped
         alone_off = cells.alone_squares + single * (alone_apart - mu) ** 2
@@ -159,22 +245,22 @@ class _Step:
         kept = variances * precision
         left = off - block_variance * self.sums[:, None]
         self.residuals = cells.squares + (n * left**2).sum(axis=0) + kept**2 * alone_off
-        spread = w @ C
+        spread = w @ cov
         across = (spread * w).sum(axis=1)
-        own = np.diagonal(C)
+        own = np.diagonal(cov)
         fitted = (self.open + self.open**2 * across)[:, None] - 2.0 * self.open[:, None] * spread + own
         alone_fitted = own * kept**2 + block_variance * kept
         self.degrees = np.maximum(cells.sizes - ((n * fitted).sum(axis=0) + single * alone_fitted) / variances, 0.0)
         # The slope of the likelihood in the variance of blocks, and its expected curvature, both twice.
-        M = w / damped[:, None]
+        m = w / damped[:, None]
         q, turned = whole / damped, across / damped**2
-        S = M.T @ M + np.diag(single * precision**2)
-        CS = C @ S
+        m_m = m.T @ m + np.diag(single * precision**2)
+        cov_mm = cov @ m_m
         trace = q.sum() - turned.sum() + (single * (precision - precision**2 * own)).sum()
         self.score = float((self.sums**2).sum() + (precision**2 * alone_off).sum() - trace)
         self.information = float(
             (q**2).sum()
             + (single * precision**2).sum()
             - 2.0 * ((q * turned).sum() + (single * precision**3 * own).sum())
-            + (CS * CS.T).sum()
+            + (cov_mm * cov_mm.T).sum()
         )

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick._blocks import Blocked
 from paretopick.errors import NotReady
 from paretopick.estimates.noise import correlation_between, moderated, spread_of_chances, unseen
 from paretopick.estimates.records import Estimates, population_from
+from paretopick.estimates.sharing import paired
 
 
 def estimate_tables(
-    tables: Sequence[FloatArray], *, exact: BoolArray, signs: FloatArray, names: tuple[Sequence[str], Sequence[str]] | None = None
+    tables: Sequence[FloatArray],
+    *,
+    exact: BoolArray,
+    signs: FloatArray,
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
+    blocks: Sequence[IntArray] | None = None,
 ) -> Estimates:
     """Returns what measurements say about the means, from all of them.
 
@@ -22,6 +30,7 @@ def estimate_tables(
         exact: as in ``estimate``.
         signs: likewise.
         names: likewise.
+        blocks: for each option the numbers of the blocks of its measurements, from 0 on, -1 for none; None if nothing is shared.
     """
     has = [~np.isnan(table) for table in tables]
     both = np.array([mask.T.astype(np.int64) @ mask for mask in has])
@@ -41,7 +50,14 @@ def estimate_tables(
         signs=signs,
         measurements=np.array([int(mask.any(axis=1).sum()) for mask in has]),
         names=names,
+        blocked=None if blocks is None else _blocked(tables, blocks),
     )
+
+
+def _blocked(tables: Sequence[FloatArray], blocks: Sequence[IntArray]) -> Blocked:
+    """The measurements of all options by block."""
+    arms = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    return Blocked.of(arms, np.concatenate(list(blocks)), np.concatenate(list(tables)), n_options=len(tables))
 
 
 def _means_of_pairs(table: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -71,6 +87,7 @@ def estimate(
     signs: FloatArray,
     measurements: IntArray | None = None,
     names: tuple[Sequence[str], Sequence[str]] | None = None,
+    blocked: Blocked | None = None,
 ) -> Estimates:
     """Returns what measurements say about the means.
 
@@ -86,6 +103,7 @@ def estimate(
         signs: 1 where large is good, -1 where small is.
         measurements: ``(n_options,)`` how many there are of each option; if not said, as many as have its commonest metric.
         names: of the options and of the metrics, for messages.
+        blocked: the same measurements by block, if those of a block share what makes them vary.
 
     Raises:
         NotReady: if an option was not measured; or lacks a metric, and options are too few to be seen as a population, which
@@ -112,7 +130,7 @@ def estimate(
     typical = np.sqrt(np.square(stds).mean(axis=0))
     total = degrees.sum(axis=0)
     pooled = np.where(total > 0, np.sqrt(squares.sum(axis=0) / np.where(total > 0, total, 1.0)), typical)
-    return Estimates(
+    found = Estimates(
         counts=measurements,
         both=both,
         means=means,
@@ -124,6 +142,21 @@ def estimate(
         exact=exact,
         signs=signs,
     )
+    return found if blocked is None else _with_blocks(found, blocked)
+
+
+def _with_blocks(found: Estimates, blocked: Blocked) -> Estimates:
+    """The same with what measurements in a block have in common taken into account; as they are, if that is nothing."""
+    better = paired(
+        blocked,
+        means=found.means,
+        stds=found.stds,
+        freedom=found.freedom,
+        correlation=found.correlation,
+        exact=found.exact,
+        chances=found.binary,
+    )
+    return found if better is None else replace(found, **better._asdict())
 
 
 def _both(counts: IntArray, n_metrics: int) -> IntArray:

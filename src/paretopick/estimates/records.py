@@ -12,8 +12,8 @@ from paretopick._chances import beta_quantiles
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
 from paretopick.errors import NotReady
 from paretopick.estimates.fronts import Front, fronts_of
-from paretopick.estimates.noise import spread_of_chances
 from paretopick.estimates.populations import Normal, normal_population, shared_out, shrunken
+from paretopick.estimates.sharing import Sharing
 
 POPULATION = 6
 POPULATION_IN_MANY_METRICS = 3
@@ -46,7 +46,8 @@ class Estimates:
     means: FloatArray
     """``(n_options, n_metrics)``, NaN where no measurement of an option has the metric."""
     stds: FloatArray
-    """``(n_options, n_metrics)`` of one measurement: the option's own, moderated by those of the others."""
+    """``(n_options, n_metrics)`` of one measurement: the option's own, moderated by those of the others; without what its block
+    brings, where measurements share blocks."""
     freedom: FloatArray
     """``(n_options, n_metrics)`` degrees of freedom of ``stds``; infinite where they are known."""
     pooled: FloatArray
@@ -58,6 +59,8 @@ class Estimates:
     exact: BoolArray
     """``(n_metrics,)``: measurements have no noise."""
     signs: FloatArray
+    sharing: Sharing | None = None
+    """What blocks bring to measurements, if they share some."""
 
     @property
     def is_population(self) -> bool:
@@ -119,7 +122,14 @@ class Estimates:
         from scipy.special import stdtrit  # and not the distributions of scipy.stats, which take a second to import
 
         located, spread = self._located()
-        widths = np.sqrt(np.diagonal(spread, axis1=1, axis2=2)) * stdtrit(self.freedom, (1 + level) / 2)
+        variances, freedom = np.diagonal(spread, axis1=1, axis2=2), self.freedom
+        if self.sharing is not None:
+            common = self.sharing.variances
+            whole = variances + common
+            with np.errstate(divide="ignore", invalid="ignore"):  # Satterthwaite's, of a sum of two variances
+                freedom = whole**2 / (variances**2 / freedom + common**2 / self.sharing.freedom)
+            variances, freedom = whole, np.where(common > 0, freedom, self.freedom)
+        widths = np.sqrt(variances) * stdtrit(freedom, (1 + level) / 2)
         limits = np.stack((located - widths, located + widths), axis=-1)
         limits[self.known == 0] = np.nan
         return np.where(self.binary[:, None], np.clip(limits, 0.0, 1.0), limits)
@@ -154,6 +164,10 @@ class Estimates:
         drawn = self._heavier(n, rng)
         drawn *= deviations
         drawn += middles
+        if self.sharing is not None:  # what is not known of the blocks moves all options together
+            together = self.sharing.draws(n, rng)
+            drawn += together
+            deviations, widths = deviations + together, np.sqrt(widths**2 + self.sharing.variances)
         for metric in np.flatnonzero(self.binary):
             normal = deviations[..., metric] + (middles - mean)[..., metric]
             drawn[..., metric] = _chances(mean[:, metric], widths[:, metric], normal)
@@ -192,9 +206,9 @@ class Estimates:
         """Where the means are, and the covariances of that; of chances as Jeffreys' prior has it."""
         known = self.known
         means = np.nan_to_num(self.means) if np.isnan(self.means).any() else self.means
-        located = np.where(self.binary, (means * known + 0.5) / (known + 1), means)
+        located = np.where(self.binary, (np.clip(means, 0.0, 1.0) * known + 0.5) / (known + 1), means)
         several = np.maximum(known, 1)
-        widths = np.where(self.binary, spread_of_chances(located) / np.sqrt(known + 2), self.stds / np.sqrt(several))
+        widths = np.where(self.binary, self.stds / np.sqrt(known + 2), self.stds / np.sqrt(several))
         # Two metrics go together less in means than in measurements, where some of these have only one of them.
         together = self.both / np.sqrt(several[:, :, None] * several[:, None, :])
         spread = self.correlation * together * widths[:, :, None] * widths[:, None, :]
