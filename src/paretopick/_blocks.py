@@ -128,11 +128,11 @@ class Blocked:
         """Returns the same with metrics multiplied by 1 or -1."""
         return replace(self, means=self.means * signs, alone_means=self.alone_means * signs)
 
-    def of_options(self, options: IntArray) -> Blocked:
-        """Returns the measurements of some of the options, and the blocks that they have."""
+    def of_options(self, options: IntArray) -> tuple[Blocked, IntArray]:
+        """Returns the measurements of some of the options, and which of the blocks these have."""
         counts = self.counts[:, options]
         blocks = np.flatnonzero(counts.any(axis=(1, 2)))
-        return Blocked(
+        some = Blocked(
             counts[blocks],
             self.means[:, options][blocks],
             self.squares[options],
@@ -140,6 +140,7 @@ class Blocked:
             self.alone_means[options],
             self.alone_squares[options],
         )
+        return some, blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,10 +163,6 @@ class Mixed:
     """``(n_blocks,)`` as expected, given the measurements."""
     sizes: IntArray
     """``(n_options,)`` measurements of each option."""
-    open_effects: FloatArray
-    """``(n_blocks,)`` variances of what is left open about the effects where the means are known."""
-    links: FloatArray
-    """``(n_blocks, n_options)`` covariances of effects and means, given the measurements."""
 
     @property
     def own(self) -> FloatArray:
@@ -215,9 +212,35 @@ def fit(cells: Cells, moderate: Moderate, *, close: float = CLOSE) -> Mixed:
         degrees=step.degrees,
         effects=block_variance * step.sums,
         sizes=cells.sizes,
-        open_effects=step.open,
-        links=-step.open[:, None] * (step.weights @ step.covariance),
     )
+
+
+class Spread:
+    """How far off means may be, where the variances are known: that depends on how many measurements there are, and where.
+
+    Args:
+        counts: ``(n_blocks, n_options)`` measurements in each cell.
+        alone: ``(n_options,)`` measurements in blocks of their own.
+        variances: ``(n_options,)`` of a measurement, without what its block brings.
+        block_variance: of what blocks bring.
+    """
+
+    def __init__(self, counts: IntArray, alone: IntArray, variances: FloatArray, block_variance: float) -> None:
+        self.weights = w = counts / variances
+        self.whole = w.sum(axis=1)
+        self.damped = 1.0 + block_variance * self.whole
+        self.open = block_variance / self.damped
+        """``(n_blocks,)`` variances of what is left open about the effects where the means are known."""
+        self.precision = 1.0 / (variances + block_variance)
+        """Of a measurement that is alone."""
+        information = np.diag(w.sum(axis=0) + alone * self.precision) - w.T @ (self.open[:, None] * w)
+        self.covariance = np.linalg.inv(information)
+        """``(n_options, n_options)`` of the means."""
+
+    @property
+    def links(self) -> FloatArray:
+        """``(n_blocks, n_options)`` covariances of effects and means, given the measurements."""
+        return np.asarray(-self.open[:, None] * (self.weights @ self.covariance))
 
 
 class _Step:
@@ -227,17 +250,11 @@ class _Step:
         self, cells: Cells, apart: FloatArray, alone_apart: FloatArray, variances: FloatArray, block_variance: float
     ) -> None:
         n, single = cells.counts, cells.alone
-        self.weights = w = n / variances
-        whole = w.sum(axis=1)
-        damped = 1.0 + block_variance * whole
-        self.open = block_variance / damped
-        precision = 1.0 / (variances + block_variance)  # of a measurement that is alone
-        information = np.diag(w.sum(axis=0) + single * precision) - w.T @ (self.open[:, None] * w)
-        self.covariance = cov = np.linalg.inv(information)
+        self.spread = spread = Spread(n, single, variances, block_variance)
+        w, whole, damped, opened, precision = spread.weights, spread.whole, spread.damped, spread.open, spread.precision
+        self.covariance = cov = spread.covariance
         weighted = w * apart
-        self.means = mu = cov @ (
-            weighted.sum(axis=0) - w.T @ (self.open * weighted.sum(axis=1)) + single * precision * alone_apart
-        )
+        self.means = mu = cov @ (weighted.sum(axis=0) - w.T @ (opened * weighted.sum(axis=1)) + single * precision * alone_apart)
         off = np.where(n > 0, apart - mu, 0.0)
         self.sums = (w * off).sum(axis=1) / damped
         alone_off = cells.alone_squares + single * (alone_apart - mu) ** 2
@@ -245,10 +262,10 @@ class _Step:
         kept = variances * precision
         left = off - block_variance * self.sums[:, None]
         self.residuals = cells.squares + (n * left**2).sum(axis=0) + kept**2 * alone_off
-        spread = w @ cov
-        across = (spread * w).sum(axis=1)
+        fitting = w @ cov
+        across = (fitting * w).sum(axis=1)
         own = np.diagonal(cov)
-        fitted = (self.open + self.open**2 * across)[:, None] - 2.0 * self.open[:, None] * spread + own
+        fitted = (opened + opened**2 * across)[:, None] - 2.0 * opened[:, None] * fitting + own
         alone_fitted = own * kept**2 + block_variance * kept
         self.degrees = np.maximum(cells.sizes - ((n * fitted).sum(axis=0) + single * alone_fitted) / variances, 0.0)
         # The slope of the likelihood in the variance of blocks, and its expected curvature, both twice.

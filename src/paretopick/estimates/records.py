@@ -23,6 +23,9 @@ MANY_METRICS = 4
 UNKNOWN = 1e6
 """The variance of what was not measured, in variances of what was."""
 
+FAR = 8.0
+"""Standard deviations beyond which a chance is as good as 0 or 1."""
+
 NORMAL_FROM = 1e6
 """With so many measurements a chance is normal for all we can see, and its Beta distribution hard to invert."""
 
@@ -170,6 +173,8 @@ class Estimates:
             deviations, widths = deviations + together, np.sqrt(widths**2 + self.sharing.variances)
         for metric in np.flatnonzero(self.binary):
             normal = deviations[..., metric] + (middles - mean)[..., metric]
+            if self.sharing is not None:  # whose draws have heavy tails
+                normal = np.clip(normal, -FAR * widths[:, metric], FAR * widths[:, metric])
             drawn[..., metric] = _chances(mean[:, metric], widths[:, metric], normal)
         fixed = self.exact & (self.known > 0)
         drawn[:, fixed] = self.means[fixed]

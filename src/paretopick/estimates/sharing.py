@@ -15,6 +15,9 @@ from paretopick.estimates.populations import root
 TYPICAL = 4.0
 """How many measurements it counts for, of a metric that is 0 or 1, how much of the noise options share on average."""
 
+CAREFUL = 6.0
+"""As if so many of them had shared nothing: a few zeros and ones say little about what they have in common."""
+
 
 class Share(NamedTuple):
     """Which part of the noise of a metric measurements in the same block have in common, with a 95% interval."""
@@ -142,7 +145,7 @@ def _of_chances(cells: Cells) -> Moderate:
     pooled = squares.sum() / repeats.sum()
 
     def moderate(residuals: FloatArray, degrees: FloatArray) -> FloatArray:
-        typical = residuals.sum() / degrees.sum() / pooled
+        typical = (residuals.sum() + CAREFUL * pooled) / (degrees.sum() + CAREFUL) / pooled
         own = residuals * repeats / np.where(degrees > 0, degrees, np.inf)
         return np.asarray(total * (own + TYPICAL * typical * total) / (squares + TYPICAL * total))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray
+from paretopick._arrays import BoolArray, FloatArray, IntArray, check_flag
 from paretopick._doubting import SINGLE, missing
 from paretopick.policies.anytime import Anytime, check_batches, with_requirements
 from paretopick.policies.pair_tables import PairTables
@@ -51,7 +51,7 @@ class Doubt(Anytime):
         pairs: PairTables | None = None
         while size > 0:
             counts = (self._counts + out + due)[active]
-            arm = _in_turn(counts)
+            arm = self._in_turn(counts)
             if arm is not None:
                 n = min(missing(int(counts[arm])), size)
             else:
@@ -63,6 +63,10 @@ class Doubt(Anytime):
             due[active[arm]] += n
             size -= n
         return due
+
+    def _in_turn(self, counts: IntArray) -> int | None:
+        """The arm that goes on, so that nobody has to choose."""
+        return in_turn(counts)
 
     def _up_to_date(self, active: IntArray) -> PairTables:
         """The relations between the active arms as they are now: those of before where few have changed."""
@@ -101,7 +105,7 @@ class Doubt(Anytime):
         return doubt
 
 
-def _in_turn(counts: IntArray) -> int | None:
+def in_turn(counts: IntArray) -> int | None:
     """Returns the arm that is in the middle of its turn, if it is the only one: it goes on, and nobody has to choose.
 
     Turns are read off the counts alone. Data that come from elsewhere may leave several arms there; none of them goes first then.
@@ -122,6 +126,7 @@ def doubt(
     initial: int = 2,
     margins: Any = None,
     limits: Any = None,
+    paired: bool = False,
 ) -> Doubt:
     """Anytime: pulls where the next pull removes most doubt; stop whenever you like, or at the budget (docs/policies.md).
 
@@ -131,9 +136,13 @@ def doubt(
         initial: pulls of every arm to start with; 5 if the first ones may be far off.
         margins: for each objective the smallest difference that matters, or None if arms are not compared in it.
         limits: for each objective the least that an arm must have, or None.
+        paired: whether the n-th pulls of all arms share what makes them vary: the same question, split or seed.
     """
+    from paretopick.policies.paired_doubt import PairedDoubt  # which is made of this class
+
     size, start = check_batches(n_arms=n_arms, budget=budget, batch=batch, initial=initial)
-    made = Doubt(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)
+    kind = PairedDoubt if check_flag(paired, "paired") else Doubt
+    made = kind(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)
     return with_requirements(made, margins, limits)
 
 

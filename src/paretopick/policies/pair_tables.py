@@ -197,6 +197,11 @@ class PairTables(ABC):
                 part = some[start : start + step]
                 yield part.repeat(len(arms)), np.tile(arms, len(part))
 
+    def _between(self, arms: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Of pairs of arms: how far the second is ahead, the variance of that, and what a pull of either takes away of it."""
+        mine, theirs = self._known.take(arms, axis=2), self._known.take(others, axis=2)
+        return theirs[0] - mine[0], mine[1] + theirs[1], mine[2], theirs[2]
+
     def _look_at(self, places: IntArray, arms: IntArray) -> None:
         """Fills in pairs of an arm and a place in the front."""
         at = places * self._width + arms

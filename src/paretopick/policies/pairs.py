@@ -67,8 +67,8 @@ class Pairs(PairTables):
 
         An arm does not dominate itself, and a pull of it takes nothing away from that.
         """
-        mine, theirs = self._known.take(arms, axis=2), self._known.take(others, axis=2)
-        found = together(sign_of(theirs[0] - mine[0], mine[1] + theirs[1]), mine[2], theirs[2])
+        ahead, variance, mine, theirs = self._between(arms, others)
+        found = together(sign_of(ahead, variance), mine, theirs)
         found[:, arms == others] = 0.0
         return found
 

@@ -84,10 +84,9 @@ class PairsWithin(PairTables):
 
         An arm neither outdoes nor covers itself, and a pull of it takes nothing away from that.
         """
-        mine, theirs = (self._known.take(some, axis=2)[:, self._compared] for some in (arms, others))
-        ahead, variance = theirs[0] - mine[0], mine[1] + theirs[1]
+        ahead, variance, mine, theirs = (table[self._compared] for table in self._between(arms, others))
         found = np.concatenate(
-            [together(sign_of(ahead + side, variance), mine[2], theirs[2]) for side in (-self._margins, self._margins)]
+            [together(sign_of(ahead + side, variance), mine, theirs) for side in (-self._margins, self._margins)]
         )
         found[:, arms == others] = 0.0
         return found
@@ -176,9 +175,13 @@ class PairsWithin(PairTables):
         if not len(self._limited):
             return np.zeros(len(self._every))
         odds = clipped(np.where(self.out, either_way(self._fit_odds), self._fit_odds))
-        share = 1.0 / self._counts
+        share = self._share_of_limits()
         values = share * value_of(odds, deviation_of(odds), share, share)
         return np.asarray(values * np.where(self.out, self._uncovered, 1.0))
+
+    def _share_of_limits(self) -> FloatArray:
+        """The part of the variance of a mean that one more pull of its arm takes away."""
+        return 1.0 / self._counts
 
     def scores(self) -> FloatArray:
         """What one more pull of each arm is worth: how much doubt it removes, roughly, weighed so that both kinds count alike."""
