@@ -21,6 +21,9 @@ STEPS = 100
 CLOSE = 1e-7
 """They are found when a step changes none of them by more than such a part of the variance of a measurement."""
 
+SHORTER, SHORTEST = 0.7, 0.2
+"""Steps of the variance of blocks become shorter each time it went too far, but no shorter than that."""
+
 LEAST = 1e-9
 """Variances of options are at least such a part of what they are without blocks: differences may not vary at all."""
 
@@ -64,9 +67,25 @@ class Cells:
         return np.where(self.counts > 0, self.means - centre, 0.0), np.where(self.alone > 0, self.alone_means - centre, 0.0)
 
     @property
+    def degrees_within(self) -> int:
+        """Degrees of freedom of what varies within blocks: without any, nobody knows what measurements in a block share.
+
+        A block tells options apart that it has, and options tell blocks apart; so do chains of both.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        blocks, options = np.nonzero(self.counts)
+        kinds = np.unique(blocks, return_inverse=True)[1].reshape(-1), np.unique(options, return_inverse=True)[1].reshape(-1)
+        sizes = [int(kind.max(initial=-1)) + 1 for kind in kinds]
+        ends = kinds[0], sizes[0] + kinds[1]
+        links = coo_array((np.ones(len(blocks)), ends), shape=(sum(sizes), sum(sizes)))
+        return int(self.counts.sum() - sum(sizes) + connected_components(links, directed=False)[0])
+
+    @property
     def shared(self) -> bool:
-        """Whether there is a block with two measurements."""
-        return bool((self.counts.sum(axis=1) > 1).any())
+        """Whether anything can be known of what measurements in a block share: if there is a block with two, and more."""
+        return bool((self.counts.sum(axis=1) > 1).any()) and self.degrees_within > 0
 
     def plain_means(self) -> FloatArray:
         """Returns the mean of the measurements of each option, whatever their blocks."""
@@ -192,10 +211,13 @@ def fit(cells: Cells, moderate: Moderate, *, close: float = CLOSE) -> Mixed:
     apart, alone_apart = cells._around(centre)
     variances = moderate(cells.deviations(), np.maximum(cells.sizes - 1.0, 0.0))
     least = LEAST * float(variances.mean())
-    block_variance = 0.0
+    block_variance, length, before = 0.0, 1.0, 0.0
     for _ in range(STEPS):
         step = _Step(cells, apart, alone_apart, variances, block_variance)
-        new_block = max(block_variance + step.score / step.information, 0.0) if step.information > 0 else 0.0
+        if step.score * before < 0.0:  # the variances of options move, too, and both together too far
+            length = max(SHORTER * length, SHORTEST)
+        before = step.score
+        new_block = max(block_variance + length * step.score / step.information, 0.0) if step.information > 0 else 0.0
         new = np.maximum(moderate(step.residuals, step.degrees), least)
         off = close * (variances.max() + block_variance)
         done = np.abs(new - variances).max() <= off and abs(new_block - block_variance) <= off

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
 from paretopick._blocks import Blocked, Spread, fit
-from paretopick._doubting import PRIOR
+from paretopick._doubting import PRIOR, on_grid
 from paretopick.policies.pair_tables import PairTables
 from paretopick.policies.pairs import Pairs
 from paretopick.policies.pairs_within import PairsWithin
@@ -65,13 +67,13 @@ class _Objective:
     def __init__(self, blocked: Blocked, at: int, means: FloatArray) -> None:
         self.seen = np.flatnonzero(blocked.counts[:, :, at].sum(axis=0) + blocked.alone[:, at])
         self.cells = blocked.cells(at, self.seen)
-        self.block_variance = 0.0
-        if self.cells.shared and self.cells.deviations().any():
+        squares = self.cells.deviations()
+        self.variances, self.block_variance = _moderate(squares, np.maximum(self.cells.sizes - 1.0, 0.0), on_grid), 0.0
+        if self.cells.shared and squares.any():
             model = fit(self.cells, _moderate, close=CLOSE)
-            self.variances, self.block_variance = model.variances, model.block_variance
-            means[self.seen] = model.means
-        else:
-            self.variances = _moderate(self.cells.deviations(), np.maximum(self.cells.sizes - 1.0, 0.0))
+            if model.block_variance > 0.0:  # else all is as it is without blocks
+                self.variances, self.block_variance = model.variances, model.block_variance
+                means[self.seen] = model.means
         self.typical = float(self.variances.mean())
         self.spread = 0.0
         if len(self.seen) < len(means):  # the others are taken to be like these, give or take what lies between them
@@ -143,10 +145,10 @@ class _Numbers:
         return made, following, len(known)
 
 
-def _moderate(residuals: FloatArray, degrees: FloatArray) -> FloatArray:
+def _moderate(residuals: FloatArray, degrees: FloatArray, rounded: Callable[[float], float] = float) -> FloatArray:
     """The variance of an arm is its own, moderated by that of all, as it is without blocks."""
     several = degrees > 1e-9
-    pool = float((residuals[several] / degrees[several]).mean()) if several.any() else 0.0
+    pool = rounded(float((residuals[several] / degrees[several]).mean())) if several.any() else 0.0
     return np.asarray((residuals + PRIOR * pool) / (degrees + PRIOR))
 
 
