@@ -69,3 +69,61 @@ def random_design(rng: np.random.Generator) -> tuple[list[Told], int]:
             told.append(Told(arm, None, arm + np.hypot(width, own[arm]) * rng.normal()))
     rng.shuffle(told)
     return [Told(int(arm), None if block is None else int(block), float(value)) for arm, block, value in told], n_options
+
+
+class DenseBlocks:
+    """Variances of means and differences where pulls share blocks, and what the next pull takes away of them.
+
+    From the equations of the mixed model in all means and effects at once. A pull of arm i in block b tells of mu_i + effect_b;
+    it takes away the square of the covariance of that with what matters, over the noise of the pull and of the effect.
+
+    Args:
+        cells: for each objective the blocks of the pulls of each arm.
+        variances: ``(n_objectives, n_arms)`` of a pull.
+        block_variances: ``(n_objectives,)``.
+        following: the block in which the next pull of each arm will be.
+    """
+
+    def __init__(self, cells: list[list[int]], variances: np.ndarray, block_variances: np.ndarray, following: list[int]) -> None:
+        n_arms, n_blocks = len(cells), max([*following, *(block for blocks in cells for block in blocks)]) + 1
+        self.n_arms, self.following, self.variances = n_arms, following, variances
+        self.joint, self.precision = [], []
+        for s2, tau2 in zip(variances, np.maximum(block_variances, 1e-12), strict=True):
+            design = []
+            for arm, blocks in enumerate(cells):
+                for block in blocks:
+                    row = np.zeros(n_arms + n_blocks)
+                    row[arm] = row[n_arms + block] = s2[arm] ** -0.5
+                    design.append(row)
+            equations = np.array(design).T @ np.array(design)
+            equations[n_arms:, n_arms:] += np.eye(n_blocks) / tau2
+            self.joint.append(np.linalg.inv(equations))
+            self.precision.append(np.diagonal(equations)[n_arms:])
+
+    def _covariance(self, what: np.ndarray, i: int, d: int) -> float:
+        told = np.zeros(len(what))
+        told[i] = told[self.n_arms + self.following[i]] = 1.0
+        return float(what @ self.joint[d] @ told)
+
+    def _taken(self, what: np.ndarray, i: int, d: int) -> float:
+        return self._covariance(what, i, d) ** 2 / (self.variances[d, i] + 1.0 / self.precision[d][self.following[i]])
+
+    def _only(self, d: int, **of: int) -> np.ndarray:
+        what = np.zeros(len(self.joint[d]))
+        for sign, arm in of.items():
+            what[arm] = {"plus": 1.0, "minus": -1.0}[sign]
+        return what
+
+    def own(self, i: int, d: int) -> float:
+        return float(self.joint[d][i, i])
+
+    def own_fall(self, i: int, d: int) -> float:
+        return self._taken(self._only(d, plus=i), i, d)
+
+    def variance(self, i: int, j: int, d: int) -> float:
+        what = self._only(d, plus=i, minus=j)
+        return float(what @ self.joint[d] @ what)
+
+    def fall(self, i: int, j: int, d: int) -> float:
+        """Of a pull of i, of the variance of the difference between i and j."""
+        return self._taken(self._only(d, plus=i, minus=j), i, d)

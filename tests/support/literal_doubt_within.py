@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from support.literal_blocks import DenseBlocks
 from support.literal_doubt import HAIR, Rows, dominates, log_phi, moderated_variances, power_of_root_two, value
 
 
@@ -57,7 +58,14 @@ class Step:
         return self.tied or second >= first * (1 - HAIR) > 0
 
 
-def step(told: Sequence[int], means: Rows, squares: Rows, required: Required, counts: Sequence[int] | None = None) -> Step:
+def step(
+    told: Sequence[int],
+    means: Rows,
+    squares: Rows,
+    required: Required,
+    counts: Sequence[int] | None = None,
+    blocks: DenseBlocks | None = None,
+) -> Step:
     """What ``doubt`` knows and does.
 
     Args:
@@ -66,19 +74,20 @@ def step(told: Sequence[int], means: Rows, squares: Rows, required: Required, co
         squares: sums of squared deviations from these.
         required: margins and limits.
         counts: pulls with those that have been chosen and not been told yet; None for the same as told.
+        blocks: what is known where pulls share blocks; None where they share nothing.
     """
     K, C = len(means), required.compared
     N = list(told if counts is None else counts)
-    s2 = moderated_variances(told, squares)
+    known = blocks or Apart(moderated_variances(told, squares), N)
     points = [[mean[d] for d in C] for mean in means]
     able = [i for i in range(K) if required.keeps(means[i])]
     S = [i for i in able if not any(dominates(points[j], points[i]) for j in able)]
     others = [(i, j) for i in range(K) for j in range(K) if i != j]
     F_outdo = base_factor(K, len(C), sum(required.outdoes(means[j], means[i]) for i, j in others))
     F_cover = base_factor(K, len(C), sum(required.covers(means[j], means[i]) and points[i] != points[j] for i, j in others))
-    outdo = {(i, j): Pair(means, s2, N, i, j, required, -1) for i in range(K) for j in S if i != j}
-    cover = {(i, j): Pair(means, s2, N, i, j, required, +1) for i in range(K) for j in S if i != j}
-    log_fit = [log_chance_of_limits(means[i], s2[i], N[i], required) for i in range(K)]
+    outdo = {(i, j): Pair(means, known, i, j, required, -1) for i in range(K) for j in S if i != j}
+    cover = {(i, j): Pair(means, known, i, j, required, +1) for i in range(K) for j in S if i != j}
+    log_fit = [log_chance_of_limits(means[i], known, i, required) for i in range(K)]
     fit = [math.exp(x) if x > math.log(1e-15) else 0.0 for x in log_fit]
     unfit = [-math.expm1(x) for x in log_fit]
 
@@ -123,8 +132,11 @@ def step(told: Sequence[int], means: Rows, squares: Rows, required: Required, co
             terms[j].append(g * pair.share_j)
         if limited:
             log_odds = log_fit[i] - math.log(unfit[i])
-            g = value(abs(log_odds) if out[i] else log_odds, 1 / N[i], 1 / N[i])
-            terms[i].append(weight * (free[i] if out[i] else 1.0) * g / N[i])
+            at = [d for d, limit in enumerate(required.limits) if limit is not None]
+            share = math.fsum(known.own_fall(i, d) / known.own(i, d) if known.own(i, d) > 0 else 0.0 for d in at) / len(at)
+            share = share if blocks else 1 / N[i]
+            g = value(abs(log_odds) if out[i] else log_odds, share, share)
+            terms[i].append(weight * (free[i] if out[i] else 1.0) * g * share)
     scores = [math.fsum(each) for each in terms]
     arm = max(range(K), key=lambda i: (scores[i], -i)) if max(scores) > 0 else min(range(K), key=lambda i: (N[i], i))
 
@@ -142,10 +154,10 @@ def base_factor(K: int, C: int, pairs: int) -> float:
     return power_of_root_two(max(1, (b / (1 - b)) / (2**-C / (1 - 2**-C))))
 
 
-def log_chance_of_limits(mean: Sequence[float], s2: Sequence[float], N: int, required: Required) -> float:
+def log_chance_of_limits(mean: Sequence[float], known: Apart | DenseBlocks, i: int, required: Required) -> float:
     """The logarithm of how likely an arm keeps all limits."""
     return math.fsum(
-        log_phi(deviation(mean[d] - limit, s2[d] / N)) for d, limit in enumerate(required.limits) if limit is not None
+        log_phi(deviation(mean[d] - limit, known.own(i, d))) for d, limit in enumerate(required.limits) if limit is not None
     )
 
 
@@ -155,21 +167,41 @@ def deviation(gap: float, variance: float) -> float:
     return max(-9.0, min(9.0, u))
 
 
+class Apart:
+    """Variances of means and differences where pulls share nothing, and what the next pull takes away of them."""
+
+    def __init__(self, s2: Rows, N: Sequence[int]) -> None:
+        self.s2, self.N = s2, N
+
+    def own(self, i: int, d: int) -> float:
+        return self.s2[i][d] / self.N[i]
+
+    def own_fall(self, i: int, d: int) -> float:
+        return self.s2[i][d] / self.N[i] ** 2
+
+    def variance(self, i: int, j: int, d: int) -> float:
+        return self.own(i, d) + self.own(j, d)
+
+    def fall(self, i: int, j: int, d: int) -> float:
+        """Of a pull of i, of the variance of the difference between i and j."""
+        return self.own_fall(i, d)
+
+
 class Pair:
     """Whether j is ahead of i by ``side`` times the margins everywhere: log odds under a flat prior, and the shares of pulls."""
 
-    def __init__(self, means: Rows, s2: Rows, N: Sequence[int], i: int, j: int, required: Required, side: int) -> None:
+    def __init__(self, means: Rows, known: Apart | DenseBlocks, i: int, j: int, required: Required, side: int) -> None:
         self.deviations: list[float] = []
         log_p, weights, of_i, of_j = [], [], [], []
         for d in required.compared:
-            v = s2[i][d] / N[i] + s2[j][d] / N[j]
+            v = known.variance(i, j, d)
             u = deviation((means[j][d] - means[i][d]) + side * required.margins[d], v)
             self.deviations.append(u)
             log_p.append(log_phi(u))
             w = math.exp(-u * u / 2 - log_p[-1])
             weights.append(w)
-            of_i.append(w * s2[i][d] / (N[i] ** 2 * v) if v > 1e-300 else 0.0)
-            of_j.append(w * s2[j][d] / (N[j] ** 2 * v) if v > 1e-300 else 0.0)
+            of_i.append(w * known.fall(i, j, d) / v if v > 1e-300 else 0.0)
+            of_j.append(w * known.fall(j, i, d) / v if v > 1e-300 else 0.0)
         log_probability = math.fsum(log_p)
         self.log_odds = log_probability - math.log(-math.expm1(log_probability))
         self.share_i = math.fsum(of_i) / math.fsum(weights)

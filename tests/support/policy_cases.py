@@ -21,6 +21,7 @@ CASES: dict[str, tuple[str, dict]] = {
     "doubt batch": ("doubt", {"batch": 7, "initial": 3}),
     "apt within": ("apt", {"margins": 0.2}),
     "doubt within": ("doubt", {"margins": 0.2}),
+    "doubt paired": ("doubt", {"paired": True}),
 }
 
 assert {name for name, _ in CASES.values()} == set(pp.POLICIES), "a new policy needs a case here"
