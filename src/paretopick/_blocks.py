@@ -21,6 +21,9 @@ STEPS = 100
 CLOSE = 1e-7
 """They are found when a step changes none of them by more than such a part of the variance of a measurement."""
 
+TINY = 1e-280
+"""Squares below this are as good as none."""
+
 SHORTER, SHORTEST = 0.7, 0.2
 """Steps of the variance of blocks become shorter each time it went too far, but no shorter than that."""
 
@@ -84,8 +87,13 @@ class Cells:
 
     @property
     def shared(self) -> bool:
-        """Whether anything can be known of what measurements in a block share: if there is a block with two, and more."""
-        return bool((self.counts.sum(axis=1) > 1).any()) and self.degrees_within > 0
+        """Whether anything can be known of what measurements in a block share: if there is a block with two, and they vary."""
+        return bool((self.counts.sum(axis=1) > 1).any()) and self.varies and self.degrees_within > 0
+
+    @property
+    def varies(self) -> bool:
+        """Whether measurements vary, by more than floats can be divided by."""
+        return bool(self.deviations().max() > TINY)
 
     def plain_means(self) -> FloatArray:
         """Returns the mean of the measurements of each option, whatever their blocks."""

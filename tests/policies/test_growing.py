@@ -18,6 +18,8 @@ OF_THE_REGISTRY = [case for case in CASES if policy_cases.make(case, K, D, T).gr
 OURS = {"in-turn": ("in-turn", {}), "in-turn batch": ("in-turn", {"batch": 4})}
 GROWABLE = [*OF_THE_REGISTRY, *OURS]
 every_case = pytest.mark.parametrize("case", GROWABLE)
+without_blocks = pytest.mark.parametrize("case", [case for case in GROWABLE if "paired" not in case])
+"""Sums do not say in which blocks pulls were made."""
 
 
 @pytest.fixture(autouse=True)
@@ -210,7 +212,7 @@ def test_whatever_happens_the_budget_holds_and_every_state_can_be_saved(case, se
     assert live.n_arms > K
 
 
-@every_case
+@without_blocks
 @pytest.mark.parametrize("when", [1, 7, 14])
 def test_beginning_in_the_first_round_equals_having_told(case, when):
     data = tape()
@@ -222,7 +224,7 @@ def test_beginning_in_the_first_round_equals_having_told(case, when):
     assert about(play(begun, data), "squares", "round") == about(play(policy, data), "squares", "round")
 
 
-@every_case
+@without_blocks
 @pytest.mark.parametrize("rounds", [2, 3, 6])
 def test_beginning_between_two_batches_equals_having_told(case, rounds):
     data = tape(3)

@@ -98,7 +98,7 @@ def paired(
     for metric in np.flatnonzero(~exact).tolist():
         seen = np.flatnonzero(~np.isnan(means[:, metric]))
         cells = blocked.cells(metric, seen)
-        if cells.shared and len(seen) and cells.deviations().any():
+        if len(seen) and cells.shared:
             moderate = _of_chances(cells) if chances[metric] else _variances
             models[metric] = seen, cells, fit(cells, moderate)
     if not models:

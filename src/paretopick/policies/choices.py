@@ -15,8 +15,8 @@ from paretopick.errors import InvalidInput
 from paretopick.policies.ape import ape_fb, ape_fb_adapt
 from paretopick.policies.apt import apt
 from paretopick.policies.base import Policy
-from paretopick.policies.doubt import doubt
 from paretopick.policies.ege import ege, ege_gg, ege_sh, ege_sr, ege_sr_k, uniform
+from paretopick.policies.paired_doubt import doubt
 from paretopick.policies.saved import plain
 from paretopick.schedules import Schedule
 

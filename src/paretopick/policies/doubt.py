@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from paretopick._arrays import BoolArray, FloatArray, IntArray, check_flag
+from paretopick._arrays import BoolArray, FloatArray, IntArray
 from paretopick._doubting import SINGLE, missing
-from paretopick.policies.anytime import Anytime, check_batches, with_requirements
+from paretopick.policies.anytime import Anytime
 from paretopick.policies.pair_tables import PairTables
 from paretopick.policies.pairs import Pairs
 from paretopick.policies.pairs_within import PairsWithin
@@ -115,35 +113,6 @@ def in_turn(counts: IntArray) -> int | None:
     steps = 1 << np.frexp(counts // SINGLE)[1].astype(np.int64)
     open_ = (counts % steps).nonzero()[0]
     return int(open_[0]) if len(open_) == 1 else None
-
-
-def doubt(
-    *,
-    n_arms: int,
-    n_objectives: int,
-    budget: int | None = None,
-    batch: int = 1,
-    initial: int = 2,
-    margins: Any = None,
-    limits: Any = None,
-    paired: bool = False,
-) -> Doubt:
-    """Anytime: pulls where the next pull removes most doubt; stop whenever you like, or at the budget (docs/policies.md).
-
-    Args:
-        budget: None never ends.
-        batch: pulls handed out at once.
-        initial: pulls of every arm to start with; 5 if the first ones may be far off.
-        margins: for each objective the smallest difference that matters, or None if arms are not compared in it.
-        limits: for each objective the least that an arm must have, or None.
-        paired: whether the n-th pulls of all arms share what makes them vary: the same question, split or seed.
-    """
-    from paretopick.policies.paired_doubt import PairedDoubt  # which is made of this class
-
-    size, start = check_batches(n_arms=n_arms, budget=budget, batch=batch, initial=initial)
-    kind = PairedDoubt if check_flag(paired, "paired") else Doubt
-    made = kind(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)
-    return with_requirements(made, margins, limits)
 
 
 def likely_optimal(counts: IntArray, sums: FloatArray, squares: FloatArray, *, required: Requirements | None = None) -> BoolArray:

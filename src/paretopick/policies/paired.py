@@ -69,7 +69,7 @@ class _Objective:
         self.cells = blocked.cells(at, self.seen)
         squares = self.cells.deviations()
         self.variances, self.block_variance = _moderate(squares, np.maximum(self.cells.sizes - 1.0, 0.0), on_grid), 0.0
-        if self.cells.shared and squares.any():
+        if self.cells.shared:
             model = fit(self.cells, _moderate, close=CLOSE)
             if model.block_variance > 0.0:  # else all is as it is without blocks
                 self.variances, self.block_variance = model.variances, model.block_variance
@@ -84,9 +84,9 @@ class _Objective:
     def fill(self, model: BlockModel, at: int, pending: IntArray, places: tuple[list[list[int]], IntArray, int] | None) -> None:
         """Writes variances and what pulls take away of them."""
         seen, tau2 = self.seen, self.block_variance
-        if not self.variances.any():
+        if not self.cells.varies:
             return
-        variances = np.maximum(self.variances, 1e-300)
+        variances = self.variances
         counts, alone = self.cells.counts, self.cells.alone
         opened, links = np.zeros(len(seen)), np.zeros((len(seen), len(seen)))
         if places is not None:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import FloatArray, IntArray, check_integer, check_table
+from paretopick._arrays import FloatArray, IntArray, check_flag, check_integer, check_table
 from paretopick._blocks import Blocked
 from paretopick.errors import InvalidInput
+from paretopick.policies.anytime import check_batches, with_requirements
 from paretopick.policies.doubt import Doubt
 from paretopick.policies.pair_tables import PairTables
 from paretopick.policies.paired import BlockModel, paired_tables
@@ -145,3 +146,30 @@ class PairedDoubt(Doubt):
             check_table(squares, "before", columns=self.n_objectives),
         )
         self._changed()
+
+
+def doubt(
+    *,
+    n_arms: int,
+    n_objectives: int,
+    budget: int | None = None,
+    batch: int = 1,
+    initial: int = 2,
+    margins: Any = None,
+    limits: Any = None,
+    paired: bool = False,
+) -> Doubt | PairedDoubt:
+    """Anytime: pulls where the next pull removes most doubt; stop whenever you like, or at the budget (docs/policies.md).
+
+    Args:
+        budget: None never ends.
+        batch: pulls handed out at once.
+        initial: pulls of every arm to start with; 5 if the first ones may be far off.
+        margins: for each objective the smallest difference that matters, or None if arms are not compared in it.
+        limits: for each objective the least that an arm must have, or None.
+        paired: whether the n-th pulls of all arms share what makes them vary: the same question, split or seed.
+    """
+    size, start = check_batches(n_arms=n_arms, budget=budget, batch=batch, initial=initial)
+    kind = PairedDoubt if check_flag(paired, "paired") else Doubt
+    made = kind(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=size, initial=start)
+    return with_requirements(made, margins, limits)
