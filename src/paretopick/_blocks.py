@@ -30,6 +30,9 @@ SHORTER, SHORTEST = 0.7, 0.2
 LEAST = 1e-9
 """Variances of options are at least such a part of what they are without blocks: differences may not vary at all."""
 
+ROUGH = 1e-2
+"""How exactly they are found at first, with one variance for all options."""
+
 Moderate = Callable[[FloatArray, FloatArray], FloatArray]
 """Variances of the options, from sums of squared residuals and their degrees of freedom."""
 
@@ -217,21 +220,25 @@ def fit(cells: Cells, moderate: Moderate, *, close: float = CLOSE) -> Mixed:
     """
     centre = cells.plain_means()
     apart, alone_apart = cells._around(centre)
-    variances = moderate(cells.deviations(), np.maximum(cells.sizes - 1.0, 0.0))
-    least = LEAST * float(variances.mean())
-    block_variance, length, before = 0.0, 1.0, 0.0
-    for _ in range(STEPS):
-        step = _Step(cells, apart, alone_apart, variances, block_variance)
-        if step.score * before < 0.0:  # the variances of options move, too, and both together too far
-            length = max(SHORTER * length, SHORTEST)
-        before = step.score
-        new_block = max(block_variance + length * step.score / step.information, 0.0) if step.information > 0 else 0.0
-        new = np.maximum(moderate(step.residuals, step.degrees), least)
-        off = close * (variances.max() + block_variance)
-        done = np.abs(new - variances).max() <= off and abs(new_block - block_variance) <= off
-        variances, block_variance = new, new_block
-        if done:
-            break
+    plain = cells.deviations(), np.maximum(cells.sizes - 1.0, 0.0)
+    least = LEAST * float(moderate(*plain).mean())
+    # With one variance for all at first: an option that was measured in few and similar blocks alone would else be taken to be
+    # exact, and all others to vary by themselves.
+    variances, block_variance = _pooled(*plain), 0.0
+    for one, enough in ((_pooled, max(close, ROUGH)), (moderate, close)):
+        length, before = 1.0, 0.0
+        for _ in range(STEPS):
+            step = _Step(cells, apart, alone_apart, variances, block_variance)
+            if step.score * before < 0.0:  # the variances of options move, too, and both together too far
+                length = max(SHORTER * length, SHORTEST)
+            before = step.score
+            new_block = max(block_variance + length * step.score / step.information, 0.0) if step.information > 0 else 0.0
+            new = np.maximum(one(step.residuals, step.degrees), least)
+            off = enough * (variances.max() + block_variance)
+            done = np.abs(new - variances).max() <= off and abs(new_block - block_variance) <= off
+            variances, block_variance = new, new_block
+            if done:
+                break
     step = _Step(cells, apart, alone_apart, variances, block_variance)
     return Mixed(
         means=centre + step.means,
@@ -243,6 +250,11 @@ def fit(cells: Cells, moderate: Moderate, *, close: float = CLOSE) -> Mixed:
         effects=block_variance * step.sums,
         sizes=cells.sizes,
     )
+
+
+def _pooled(residuals: FloatArray, degrees: FloatArray) -> FloatArray:
+    """One variance for all options."""
+    return np.full(len(residuals), residuals.sum() / degrees.sum())
 
 
 class Spread:
