@@ -101,15 +101,24 @@ class Estimates:
         return Bandit(self.larger_is_better(means), self.noise, name=name)
 
     @property
+    def as_chances(self) -> bool:
+        """Whether simulations have 0 and 1: if all metrics are that, and what is simulated is not the noise within blocks."""
+        return bool(self.binary.all()) and self.sharing is None
+
+    @property
     def noise(self) -> Noise:
-        """How measurements scatter, for simulations where larger is better: 0 or 1 if all metrics are that, else normal."""
-        if self.binary.all():
+        """How measurements scatter, for simulations where larger is better: 0 or 1 if all metrics are that, else normal.
+
+        Without what blocks bring, where measurements share some: differences between options then vary as they do in the same
+        blocks, and that blocks may be incomplete is left out.
+        """
+        if self.as_chances:
             return Bernoulli()
         return Gaussian(cov=self.covariances * self.signs[:, None] * self.signs)
 
     def larger_is_better(self, means: FloatArray) -> FloatArray:
         """Returns means in which larger is better; chances stay chances, of the opposite where small is good."""
-        flipped = 1.0 - means if self.binary.all() else -means
+        flipped = 1.0 - means if self.as_chances else -means
         return np.where(self.signs > 0, means, flipped) + 0.0  # not -0.0
 
     def scale(self) -> FloatArray:
@@ -137,7 +146,9 @@ class Estimates:
         limits[self.known == 0] = np.nan
         return np.where(self.binary[:, None], np.clip(limits, 0.0, 1.0), limits)
 
-    def draws(self, n: int, rng: np.random.Generator, *, population: bool = True, front: bool = True) -> FloatArray:
+    def draws(
+        self, n: int, rng: np.random.Generator, *, population: bool = True, front: bool = True, blocks: bool = True
+    ) -> FloatArray:
         """Returns ``(n, n_options, n_metrics)`` of what the true means may be, in the units of the metrics.
 
         Normal around the means with the covariances of these, wider where stds are known from few repeats (Student's t); chances
@@ -151,23 +162,24 @@ class Estimates:
             rng: where they come from.
             population: False to leave that out, however many options there are.
             front: False to leave out that options may lie on a front.
+            blocks: False to leave out what is not known of the blocks, which moves all options together, or nearly so.
 
         Raises:
             NotReady: if an option lacks a metric, and there is no population that would say what it may be.
         """
         models, weights = self._models if population and self.is_population else (self._plain(), np.ones(1))
         sizes = shared_out(n, weights if front else weights[:1])
-        parts = [self._drawn(model, size, rng) for model, size in zip(models, sizes.tolist(), strict=False) if size]
+        parts = [self._drawn(model, size, rng, blocks) for model, size in zip(models, sizes.tolist(), strict=False) if size]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)[rng.permutation(n)]
 
-    def _drawn(self, model: Normal | Front, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draws as one model has them."""
+    def _drawn(self, model: Normal | Front, n: int, rng: np.random.Generator, blocks: bool) -> FloatArray:
+        """Draws as one model has them, with what is not known of the blocks or without."""
         mean, widths = model.moments()
         deviations, middles = model.draws(n, rng)
         drawn = self._heavier(n, rng)
         drawn *= deviations
         drawn += middles
-        if self.sharing is not None:  # what is not known of the blocks moves all options together
+        if self.sharing is not None and blocks:
             together = self.sharing.draws(n, rng)
             drawn += together
             deviations, widths = deviations + together, np.sqrt(widths**2 + self.sharing.variances)

@@ -21,6 +21,7 @@ from paretopick.studies.differences import Beaten
 from paretopick.studies.pages import may_be_shorter
 from paretopick.studies.resolution import Resolution
 from paretopick.studies.result import OptionResult, ParetoResult
+from paretopick.studies.sharing import shared_noise
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks, nothing_to_compare
 from paretopick.theory.dominance import weakly_dominates
@@ -46,8 +47,7 @@ def result_of(
         level: how probable a status must be to be called sure.
     """
     definition, said = state.definition, _said(state, level)
-    means = state.means()
-    signed = state.compared_means() * definition.signs
+    means, signed = _means(state, said)
     compared = signed[:, definition.requirements.compared]
     dominators = _dominators(compared, said.front, [arm for arm in state.present if arm not in said.front])
     beaten_by = said.beaten(definition) if sure else {}
@@ -61,6 +61,8 @@ def result_of(
     errors[:, definition.logged] *= means[:, definition.logged]
     names, left_in = definition.options, _left_in(state)
     stopped = _stopped(state, said, looks)
+    estimates = None if judgement is None else judgement.estimates
+    sharing = shared_noise(definition.pairing, estimates, state.block_names(said.present), definition.metrics)
     return ParetoResult(
         study=study,
         done=state.done or stopped is not None,
@@ -92,7 +94,13 @@ def result_of(
         budget=state.budget,
         used=state.used,
         round=state.round,
-        notes=(*_notes(state), *_contradictions(state, said), *_surprises(definition, compared, said), *_cautions(judgement)),
+        notes=(
+            *_notes(state),
+            *_contradictions(state, said),
+            *_surprises(definition, compared, said),
+            *_cautions(judgement),
+            *(() if sharing is None else sharing.far),
+        ),
         is_part=definition.choice.max_arms is not None,
         level=level,
         near_equals=said.near_equals(definition) if sure else (),
@@ -100,7 +108,21 @@ def result_of(
         stopped=stopped,
         spent=state.spent,
         look_ahead=_look_ahead(state, said) if sure else None,
+        sharing=sharing,
     )
+
+
+def _means(state: State, said: _Said) -> tuple[FloatArray, FloatArray]:
+    """The means of all options in the units of the user, and as they are compared, larger is better.
+
+    Where measurements share blocks these are taken out of them, or an option that was measured in good blocks would look good.
+    """
+    means, compared = state.means(), state.compared_means()
+    if said.judgement is not None and (sharing := said.judgement.estimates.sharing) is not None:
+        for at in np.flatnonzero(sharing.stds > 0):
+            compared[said.present, at] = said.judgement.estimates.means[:, at]
+            means[:, at] = state.definition.metrics[at].unscaled(compared[:, at])
+    return means, compared * state.definition.signs
 
 
 def _stopped(state: State, said: _Said, looks: Looks) -> str | None:

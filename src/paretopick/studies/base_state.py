@@ -7,12 +7,13 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from math import isfinite, log
+from math import isfinite, log, nan
 from typing import Any
 
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_integer
+from paretopick._blocks import Blocked
 from paretopick.errors import LogDamaged, NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event, Row
@@ -171,8 +172,17 @@ class State(ABC):
         squares = self.sums.squares().sum(axis=0)
         return np.where(freedom > 0, np.sqrt(squares / np.maximum(freedom, 1)), np.nan)
 
-    def estimates(self, arms: Sequence[int]) -> Estimates:
-        """Returns what is known about the means of some options, as they are compared; raises ``NotReady`` if too little is."""
+    def blocked(self, arms: Sequence[int]) -> Blocked | None:
+        """Returns the measurements of some options by block, as they are compared; None where none is declared to share any."""
+        return None
+
+    def estimates(self, arms: Sequence[int], *, blocked: Blocked | None = None) -> Estimates:
+        """Returns what is known about the means of some options, as they are compared; raises ``NotReady`` if too little is.
+
+        Args:
+            arms: the options.
+            blocked: their measurements by block, if others than those declared share what makes them vary.
+        """
         chosen = np.array(arms, dtype=np.int64)
         return estimate(
             self.sums.counts[chosen] if self.sums.complete else self.sums.known[chosen],
@@ -183,7 +193,12 @@ class State(ABC):
             signs=self.definition.signs,
             measurements=self.sums.counts[chosen],
             names=([self.definition.options[arm] for arm in arms], list(self.definition.goals)),
+            blocked=self.blocked(arms) if blocked is None else blocked,
         )
+
+    def compared_row(self, event: Event) -> list[float]:
+        """Returns the values of an event about a measurement as they are compared, NaN where one is missing."""
+        return [nan if value is None else value for value in self._row(event, event.measured)]
 
     def widths(self) -> FloatArray:
         """Returns what metrics are divided by, 0 where they are exact."""

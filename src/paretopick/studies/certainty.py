@@ -378,7 +378,7 @@ def required_of(estimates: Estimates, metrics: Sequence[Metric]) -> Requirements
     """Returns which differences matter and which limits options must keep, in the units of ``Estimates.larger_is_better``."""
     declared = requirements_of(metrics)
     # Of chances that are to be small the opposites are simulated.
-    opposite = np.where(estimates.signs < 0, 1.0, 0.0) if estimates.binary.all() else np.zeros(len(metrics))
+    opposite = np.where(estimates.signs < 0, 1.0, 0.0) if estimates.as_chances else np.zeros(len(metrics))
     return Requirements(declared.margins, declared.limits + opposite, declared.compared)
 
 
@@ -436,6 +436,8 @@ def _model(estimates: Estimates) -> str:
         kinds.append("Beta where metrics are 0 or 1")
     if estimates.exact.any():
         kinds.append("exact metrics as they are")
+    if estimates.sharing is not None and estimates.sharing.stds.any():
+        kinds.append("with what measurements in the same block share")
     if estimates.is_population:
         front = estimates.front_probability
         kinds.append("the options seen as a population" + (f", in {front:.0%} of draws on a front" if front >= 0.005 else ""))

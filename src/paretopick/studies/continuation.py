@@ -219,8 +219,9 @@ def continuation(
     steps, affordable = _ladder(here, needed_first(choice, counts), estimates.means.shape, more or (), plain=plain)
     runs = affordable if runs is None else runs
     problem = _Problem(estimates, counts, metrics)
-    truths = problem.simulated(estimates.draws(runs, np.random.default_rng(rng)))
     required = problem.required
+    # What is not known of blocks moves all options alike, which matters to limits alone.
+    truths = problem.simulated(estimates.draws(runs, np.random.default_rng(rng), blocks=required.limited))
     says_margins = find_margins or not required.margins.any()
     ladder = Ladder(required, np.where(estimates.exact, 0.0, estimates.pooled), metrics)
     of_declared = find_margins and bool(required.margins.any())
@@ -344,7 +345,7 @@ class _Problem:
 
     def known_sums(self, counts: IntArray, sums: FloatArray) -> FloatArray:
         """Returns the sums as the simulated options have them."""
-        if self._estimates.binary.all():
+        if self._estimates.as_chances:
             return np.where(self._estimates.signs > 0, sums, sums + counts[:, None])
         return np.where(self._estimates.exact, self._certain * counts[:, None], sums)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from paretopick._arrays import FloatArray, IntArray
 from paretopick.errors import NotReady
 from paretopick.estimates import Estimates
@@ -41,13 +43,20 @@ def data_of(state: State) -> StudyData:
     if not present:
         raise NotReady("all options are retired.")
     counts, sums, squares = numbers_for_policies(state)
+    counts, sums, squares = counts[present], sums[present], squares[present]
+    estimates = state.estimates(present)
+    if estimates.sharing is not None:  # as they would be with the same means and noise in no blocks
+        shared = (estimates.sharing.stds > 0) & (estimates.known > 0)
+        n = counts[:, None].astype(np.float64)
+        sums = np.where(shared, estimates.means * state.definition.signs * n, sums)
+        squares = np.where(shared, np.square(estimates.stds) * np.maximum(n - 1.0, 0.0), squares)
     return StudyData(
         options=tuple(state.definition.options[arm] for arm in present),
         metrics=state.definition.metrics,
-        estimates=state.estimates(present),
-        counts=counts[present],
-        sums=sums[present],
-        squares=squares[present],
+        estimates=estimates,
+        counts=counts,
+        sums=sums,
+        squares=squares,
         choice=state.definition.choice,
         used=state.used,
         budget=state.budget,

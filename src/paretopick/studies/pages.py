@@ -120,6 +120,8 @@ def lines(result: ParetoResult) -> Iterator[str]:
         yield from _longer_than_need_be(result)
     elif result.next_step is not None:
         yield f"Next: {result.next_step}"
+    if result.sharing is not None:
+        yield f"Shared: {result.sharing.sentence}"
     for note in result.notes:
         yield f"Note: {note}"
 

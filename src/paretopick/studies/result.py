@@ -16,6 +16,7 @@ from paretopick.studies.budgets import Spent
 from paretopick.studies.certainty import Certainty, Rehearsal
 from paretopick.studies.differences import Beaten
 from paretopick.studies.resolution import Resolution
+from paretopick.studies.sharing import SharedNoise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +120,8 @@ class ParetoResult:
     """Why it ended before its budget was spent, in a sentence; None if it did not."""
     spent: Spent | None = None
     """How much of the budget is spent, where that is in a unit; ``budget`` is then about how many measurements that pays for."""
+    sharing: SharedNoise | None = None
+    """How much of the noise measurements in the same block share, where the study has a pairing; None if that is not known."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
 
@@ -294,4 +297,4 @@ class ParetoResult:
 def _plain(value: Any) -> Any:
     if isinstance(value, Spent):
         return value.to_dict()
-    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution) else value
+    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution | SharedNoise) else value

@@ -1,0 +1,99 @@
+"""What measurements have in common that share a block, as a result says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paretopick._arrays import BoolArray, FloatArray
+from paretopick._words import joined, number_text
+from paretopick.estimates import Estimates
+from paretopick.estimates.sharing import Share, Sharing
+from paretopick.metrics import Metric
+
+UNLIKELY = 1e-3
+"""A block is named if one as far from the others would be rarer than this among as many blocks that are alike."""
+
+FEWEST_BLOCKS = 6
+"""With fewer of them nobody knows which are far off."""
+
+FEW = 3
+"""Blocks that are far off are named up to so many."""
+
+
+@dataclass(frozen=True)
+class SharedNoise:
+    """How much of the noise measurements in the same block have in common, and what that is worth."""
+
+    pairing: str
+    """What makes a block: "repeat", or the name of a column."""
+    shares: Mapping[str, Share]
+    """For each metric with noise of which it is known: the part of the variance that a block has, with a 95% interval."""
+    gain: float
+    """How many times as many measurements it would take without blocks to know differences between options as well."""
+    far: tuple[str, ...] = ()
+    """Blocks that are far from the others, in sentences."""
+
+    @property
+    def sentence(self) -> str:
+        """How much is shared and what it saved, in a sentence."""
+        parts = [
+            f"{value:.0%} of the noise of {name} ({low:.0%} to {high:.0%})" for name, (low, value, high) in self.shares.items()
+        ]
+        worth = f"as well as from {self.gain:.1f} times as many that share nothing" if self.gain >= 1.05 else "no better for that"
+        return f"Measurements {same(self.pairing)} share {joined(parts)}: differences between options are known {worth}."
+
+
+def same(pairing: str) -> str:
+    """Returns what measurements in a block have in common, in words."""
+    return "with the same repeat" if pairing == "repeat" else f"with the same {pairing}"
+
+
+def shared_noise(
+    pairing: str | None, estimates: Estimates | None, blocks: Sequence[Any], metrics: Sequence[Metric]
+) -> SharedNoise | None:
+    """Returns what is shared in a study; None if nothing is declared to be, or nothing is known of it.
+
+    Args:
+        pairing: of the study.
+        estimates: of its means.
+        blocks: their names, as the effects of the estimates have them.
+        metrics: of the study.
+    """
+    if pairing is None or estimates is None or estimates.sharing is None:
+        return None
+    sharing = estimates.sharing
+    shares = {metric.name: share for metric, share in zip(metrics, sharing.shares, strict=True) if share is not None}
+    if not shares:
+        return None
+    return SharedNoise(pairing, shares, sharing.gain, tuple(_far(pairing, sharing, estimates.binary, blocks, metrics))[:FEW])
+
+
+def _far(pairing: str, sharing: Sharing, binary: BoolArray, blocks: Sequence[Any], metrics: Sequence[Metric]) -> Iterator[str]:
+    """Blocks that bring more than blocks do, and how much."""
+    for at, metric in enumerate(metrics):
+        effects = sharing.effects[:, at]
+        if sharing.stds[at] == 0.0 or binary[at] or len(effects) < FEWEST_BLOCKS:
+            continue
+        for place in np.flatnonzero(_chances_of(effects) < UNLIKELY / len(effects)).tolist():
+            off = float(effects[place])
+            shown = f"{number_text(float(np.exp(off)))} times as much" if metric.log else f"{off:+.3g}"
+            yield (
+                f"{pairing} {blocks[place]!r} is far from the others, {shown} in {metric.name} for all options; look at it, and "
+                "void its measurements if something went wrong."
+            )
+
+
+def _chances_of(effects: FloatArray) -> FloatArray:
+    """How likely a normal number is as far from all others as each is."""
+    from scipy.special import stdtr
+
+    n = len(effects) - 1
+    others = (effects.sum() - effects) / n
+    squares = np.square(effects).sum() - np.square(effects) - n * np.square(others)
+    widths = np.sqrt(np.maximum(squares, 0.0) / (n - 1) * (1.0 + 1.0 / n))
+    t = np.abs(effects - others) / np.where(widths > 0, widths, np.inf)
+    return np.asarray(2.0 * stdtr(n - 1, -t))
