@@ -63,6 +63,8 @@ def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
     if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
+    if isinstance(task.bandit.noise, Gaussian) and task.bandit.noise.shared:
+        return f"{task.policy} on noise that arms share has no kernel"
     if task.by_arm and not issubclass(task.kind, Anytime):
         return f"{task.policy} has no kernel that counts by arm"
     if not _largest_sum(task) < LARGEST_SUM:
