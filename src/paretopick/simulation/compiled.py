@@ -63,8 +63,6 @@ def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
     if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
-    if isinstance(task.bandit.noise, Gaussian) and task.bandit.noise.shared:
-        return f"{task.policy} on noise that arms share has no kernel"
     if task.by_arm and not issubclass(task.kind, Anytime):
         return f"{task.policy} has no kernel that counts by arm"
     if not _largest_sum(task) < LARGEST_SUM:
@@ -80,7 +78,8 @@ def _largest_sum(task: Task) -> float:
     means = task.bandit.means if task.truths is None else task.truths.means.reshape(-1, task.bandit.n_objectives)
     largest = np.abs(means).max(axis=0)
     if isinstance(task.bandit.noise, Gaussian):
-        largest = largest + 9.0 * task.bandit.n_objectives * np.abs(task.bandit.noise.root).max()
+        roots = np.abs(task.bandit.noise.root).max() + np.abs(task.bandit.noise.block_root).max()
+        largest = largest + 9.0 * task.bandit.n_objectives * roots
     known = 0.0 if task.known is None else np.abs(task.known.sums).max(axis=0)
     with np.errstate(over="ignore"):
         return float(((largest * max(task.budgets) + known) / scale).sum())
@@ -341,21 +340,24 @@ def bandit_arrays(task: Task, columns: IntArray | None = None, means: FloatArray
             raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
         # Tables are for chances that serve many runs.
         tables = no_tables() if columns is None or step else make_tables(columns, means)
-        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, tables, exact, widths)
-    kind, factors = _gaussian(task.bandit, scale)
-    return pulls.BanditArrays(kind, K, D, step, means, factors, no_tables(), exact, widths)
+        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, np.empty(0), tables, exact, widths)
+    kind, factors, shared = _gaussian(task.bandit, scale)
+    return pulls.BanditArrays(kind, K, D, step, means, factors, shared, no_tables(), exact, widths)
 
 
-def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:
-    """The kind of Gaussian noise, and what standard normals are multiplied by."""
+def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray, FloatArray]:
+    """The kind of Gaussian noise, and what standard normals are multiplied by: those of each arm, and those of all arms."""
     from paretopick.simulation.kernels.draws import pulls
 
     assert isinstance(bandit.noise, Gaussian)
     K, D = bandit.means.shape
-    root = bandit.noise.root
+    root, common = bandit.noise.root, bandit.noise.block_root
+    shared = np.empty(0)
+    if bandit.noise.shared:
+        shared = ((np.eye(D) * common if bandit.noise.cov is None else common) / scale[:, None]).ravel()
     if bandit.noise.cov is None:
-        return pulls.DIAGONAL, np.broadcast_to(root, (D,)) / scale
-    return pulls.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel()
+        return pulls.DIAGONAL, np.broadcast_to(root, (D,)) / scale, shared
+    return pulls.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel(), shared
 
 
 @contextmanager

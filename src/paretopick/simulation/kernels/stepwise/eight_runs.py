@@ -14,13 +14,14 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels.compiling import inlined, inner
+from paretopick.simulation.kernels.draws.blocks import draw_effects
 from paretopick.simulation.kernels.draws.counters import GOLDEN, run_key, unit_interval, words
 from paretopick.simulation.kernels.draws.normals import normal_pair
 from paretopick.simulation.kernels.draws.pulls import BERNOULLI, DIAGONAL, BanditArrays
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, make_arms
 from paretopick.simulation.kernels.vector_memory import float_memory, gather, load, scatter, store, word_memory
-from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, fused, lane_numbers, larger, smaller, spread
+from paretopick.simulation.kernels.vectors import WIDTH, as_whole, bits, choose, fused, lane_numbers, larger, smaller, spread
 
 
 class EightRuns(NamedTuple):
@@ -110,11 +111,15 @@ def pull_each(bandit, arm, eight):
     place = places(arm)
     counters = gather(eight.counter, place)
     scatter(eight.counter, place, counters + spread(uint64(bandit.n_arms * D) * GOLDEN))
-    count = gather(eight.pulls, place) + spread(1.0)
+    before = gather(eight.pulls, place)
+    count = before + spread(1.0)
     scatter(eight.pulls, place, count)
     start, middle = load(eight.start, 0), load(eight.middle, 0)
     first = arm * spread(uint64(D))
     truth = first + lane_numbers() * spread(uint64(bandit.step))
+    shares = bandit.shared.size > 0
+    if shares:
+        draw_effects(bandit, start, middle, as_whole(before), 1.0, eight.normals, eight.point, 0)
     if bandit.kind != BERNOULLI:
         for d in range(0, D, 2):
             a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
@@ -129,6 +134,8 @@ def pull_each(bandit, arm, eight):
             value = fused(spread(bandit.factors[d]), load(eight.normals, d * WIDTH), mean)
         else:
             value = mean + _scattered(bandit, (first + spread(uint64(d))) * spread(uint64(D)), eight)
+        if shares:
+            value = value + load(eight.point, d * WIDTH)
         at = (first + spread(uint64(d))) * spread(uint64(WIDTH)) + lane_numbers()
         total = gather(eight.sums, at) + value
         mean = total / count
