@@ -340,24 +340,25 @@ def bandit_arrays(task: Task, columns: IntArray | None = None, means: FloatArray
             raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
         # Tables are for chances that serve many runs.
         tables = no_tables() if columns is None or step else make_tables(columns, means)
-        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, np.empty(0), tables, exact, widths)
-    kind, factors, shared = _gaussian(task.bandit, scale)
-    return pulls.BanditArrays(kind, K, D, step, means, factors, shared, no_tables(), exact, widths)
+        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, 0, means, 1.0 / scale, tables, exact, widths)
+    kind, shared, factors = _gaussian(task.bandit, scale)
+    return pulls.BanditArrays(kind, K, D, step, shared, means, factors, no_tables(), exact, widths)
 
 
-def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray, FloatArray]:
-    """The kind of Gaussian noise, and what standard normals are multiplied by: those of each arm, and those of all arms."""
+def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, int, FloatArray]:
+    """The kind of Gaussian noise, and what standard normals are multiplied by, from what place on for what arms share."""
     from paretopick.simulation.kernels.draws import pulls
 
     assert isinstance(bandit.noise, Gaussian)
     K, D = bandit.means.shape
-    root, common = bandit.noise.root, bandit.noise.block_root
-    shared = np.empty(0)
-    if bandit.noise.shared:
-        shared = ((np.eye(D) * common if bandit.noise.cov is None else common) / scale[:, None]).ravel()
+    root, block_root = bandit.noise.root, bandit.noise.block_root
     if bandit.noise.cov is None:
-        return pulls.DIAGONAL, np.broadcast_to(root, (D,)) / scale, shared
-    return pulls.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel(), shared
+        kind, factors, block_root = pulls.DIAGONAL, np.broadcast_to(root, (D,)) / scale, np.eye(D) * block_root
+    else:
+        kind, factors = pulls.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel()
+    if not bandit.noise.shared:
+        return kind, 0, factors
+    return kind, factors.size, np.concatenate((factors, (block_root / scale[:, None]).ravel()))
 
 
 @contextmanager

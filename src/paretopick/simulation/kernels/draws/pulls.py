@@ -13,7 +13,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.compiling import inlined, inner
+from paretopick.simulation.kernels.compiling import apart, inlined, inner
 from paretopick.simulation.kernels.draws.binomials import Tables, invert, look_up
 from paretopick.simulation.kernels.draws.blocks import draw_effects
 from paretopick.simulation.kernels.draws.counters import GOLDEN, unit_interval, words
@@ -36,8 +36,8 @@ class BanditArrays(NamedTuple):
     Where every run has means of its own they follow each other in ``means``, those of a run ``step`` behind those of the one
     before; where all runs have the same, ``step`` is 0.
 
-    ``shared`` is what standard normals are multiplied by for block effects (``blocks``), ``(n_objectives, n_objectives)``, flat,
-    and divided by the scale; it is empty if arms share nothing.
+    If arms share something, ``factors`` end in what standard normals are multiplied by for block effects (``blocks``), from place
+    ``shared`` on, ``(n_objectives, n_objectives)``; else ``shared`` is 0. An array more would make all kernels slower.
 
     ``exact`` says which objectives are without noise: a policy is told the means of them, whatever is drawn. Values are then not
     divided by anything, and ``widths`` are for policies that compare them so.
@@ -47,9 +47,9 @@ class BanditArrays(NamedTuple):
     n_arms: int
     n_objectives: int
     step: int
+    shared: int
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
-    shared: NDArray[np.float64]
     tables: Tables
     exact: NDArray[np.bool_]
     widths: NDArray[np.float64]
@@ -127,9 +127,9 @@ def from_run(bandit, run):
         bandit.n_arms,
         bandit.n_objectives,
         bandit.step,
+        bandit.shared,
         bandit.means[run * bandit.step :],
         bandit.factors,
-        bandit.shared,
         bandit.tables,
         bandit.exact,
         bandit.widths,
@@ -176,7 +176,7 @@ def pull(bandit, key, draw, n_vectors, n_lanes, slots):
         for v in range(n_vectors):
             _pull_bernoulli(bandit, key, first, draw, v, WIDTH if v < n_vectors - 1 else n_lanes, slots)
         return
-    if bandit.shared.size > 0:  # all arms have had as many pulls: the effects of their next repeats are drawn as one sum
+    if bandit.shared > 0:  # all arms have had as many pulls: the effects of their next repeats are drawn as one sum
         repeats, size = spread(uint64(draw.before)), math.sqrt(draw.pulls)
         draw_effects(bandit, key.start, key.middle, repeats, size, slots.normals, slots.effects, 0)
     if bandit.kind == DIAGONAL:
@@ -255,7 +255,7 @@ def _pull_bernoulli(bandit, key, first, draw, v, n_lanes, slots):
         store(slots.sums, at, (before + as_numbers(load(slots.words, d * WIDTH))) * unit)
 
 
-@inner
+@apart
 def draw_ahead(bandit, key, arm, before, values, normals):
     """Draws the pulls number ``before`` to ``before + 7`` of an arm into ``values``, ``(n_arms, n_objectives, 8)`` flat."""
     D = bandit.n_objectives
@@ -269,7 +269,7 @@ def draw_ahead(bandit, key, arm, before, values, normals):
             success = u < spread(bandit.means[arm * D + d])
             store(values, base + d * WIDTH, choose(success, spread(bandit.factors[d]), spread(0.0)))
         return
-    shares = bandit.shared.size > 0
+    shares = bandit.shared > 0
     if shares:
         draw_effects(bandit, start, middle, spread(uint64(before)) + lane_numbers(), 1.0, normals, values, base)
     for d in range(0, D, 2):

@@ -117,7 +117,7 @@ def pull_each(bandit, arm, eight):
     start, middle = load(eight.start, 0), load(eight.middle, 0)
     first = arm * spread(uint64(D))
     truth = first + lane_numbers() * spread(uint64(bandit.step))
-    shares = bandit.shared.size > 0
+    shares = bandit.shared > 0
     if shares:
         draw_effects(bandit, start, middle, as_whole(before), 1.0, eight.normals, eight.point, 0)
     if bandit.kind != BERNOULLI:
