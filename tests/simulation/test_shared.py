@@ -124,12 +124,27 @@ def test_pulls_before_a_run_count_as_repeats():
     late, early = run.pull([0, 0]).ravel(), run.pull([1] * 5).ravel()
     assert early[3:] == pytest.approx(late, abs=0.02)
     assert np.abs(early[:3, None] - late).min() > 0.02
-    counts, sums = np.array([3, 0]), np.zeros((2, 1))
-    known = check_known((counts, sums, np.ones((2, 1)) * (counts > 1)[:, None]), bandit)
-    task = make_task(bandit, "doubt", budgets=40, known=known)
-    player = task.player(40)
+
+
+def test_pulls_that_are_known_count_as_repeats_in_the_reference_engine(monkeypatch):
+    bandit = pp.Bandit([[0.0], [0.0]], pp.Gaussian(std=1.0, shared=0.999999))
+    known = check_known((np.array([5, 2]), np.zeros((2, 1)), np.ones((2, 1))), bandit)
+    player = make_task(bandit, "doubt", budgets=60, known=known).player(60)
+    seen: dict[int, dict[int, float]] = {0: {}, 1: {}}
+    tell = player.tell
+
+    def listen(arms, values):
+        for arm, value in zip(arms, values[:, 0], strict=True):
+            seen[arm][player.counts[arm]] = value
+        tell(arms, values)
+
+    monkeypatch.setattr(player, "tell", listen)
     pp.play(bandit, player, 1)
-    assert player.counts.sum() == 40
+    both = sorted(set(seen[0]) & set(seen[1]))
+    assert min(seen[0]) == 5
+    assert min(seen[1]) == 2
+    assert len(both) > 5
+    assert [seen[0][repeat] for repeat in both] == pytest.approx([seen[1][repeat] for repeat in both], abs=0.02)
 
 
 def test_differences_between_arms_measured_equally_often_are_those_of_their_own_noise():
