@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
-from paretopick.simulation.kernels.compiling import apart
+from paretopick.simulation.kernels.compiling import inner
 from paretopick.simulation.kernels.draws.counters import GOLDEN
 from paretopick.simulation.kernels.draws.normals import normal_pair
 from paretopick.simulation.kernels.vector_memory import load, store
@@ -18,13 +18,13 @@ FIRST = np.uint64(1 << 63)
 """The first counter of block effects, half of all counters behind the first of the pulls; ``GOLDEN`` times it is the same."""
 
 
-@apart
-def draw_effects(bandit, start, middle, repeats, size, normals, effects, at):
+@inner
+def draw_effects(D, roots, first, start, middle, repeats, size, normals, effects, at):
     """Draws the effects of the repeats in the lanes, times ``size``, into ``effects``: objective d at ``at + 8 d``.
 
-    ``start`` and ``middle`` are the keys of the runs in the lanes, and ``normals`` is memory as of ``draw_ahead``.
+    What normals are multiplied by, ``(n_objectives, n_objectives)``, is at ``first`` and behind in ``roots``. ``start``
+    and ``middle`` are the keys of the runs in the lanes, and ``normals`` is memory as of ``draw_ahead``.
     """
-    D = bandit.n_objectives
     counters = spread(FIRST) + repeats * spread(uint64(D) * GOLDEN)
     for d in range(0, D, 2):
         a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
@@ -33,5 +33,5 @@ def draw_effects(bandit, start, middle, repeats, size, normals, effects, at):
     for d in range(D):
         effect = spread(0.0)
         for e in range(D):
-            effect = fused(spread(bandit.factors[bandit.shared + d * D + e]), load(normals, e * WIDTH), effect)
+            effect = fused(spread(roots[first + d * D + e]), load(normals, e * WIDTH), effect)
         store(effects, at + d * WIDTH, spread(size) * effect)

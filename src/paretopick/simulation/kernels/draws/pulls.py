@@ -37,7 +37,7 @@ class BanditArrays(NamedTuple):
     before; where all runs have the same, ``step`` is 0.
 
     If arms share something, ``factors`` end in what standard normals are multiplied by for block effects (``blocks``), from place
-    ``shared`` on, ``(n_objectives, n_objectives)``; else ``shared`` is 0. An array more would make all kernels slower.
+    ``shared`` on, ``(n_objectives, n_objectives)``; else ``shared`` is 0. An array more would make ``doubt`` slower.
 
     ``exact`` says which objectives are without noise: a policy is told the means of them, whatever is drawn. Values are then not
     divided by anything, and ``widths`` are for policies that compare them so.
@@ -178,7 +178,8 @@ def pull(bandit, key, draw, n_vectors, n_lanes, slots):
         return
     if bandit.shared > 0:  # all arms have had as many pulls: the effects of their next repeats are drawn as one sum
         repeats, size = spread(uint64(draw.before)), math.sqrt(draw.pulls)
-        draw_effects(bandit, key.start, key.middle, repeats, size, slots.normals, slots.effects, 0)
+        factors, start, middle = bandit.factors, key.start, key.middle
+        draw_effects(bandit.n_objectives, factors, bandit.shared, start, middle, repeats, size, slots.normals, slots.effects, 0)
     if bandit.kind == DIAGONAL:
         for d in range(0, bandit.n_objectives, 2):
             _pull_pair(bandit, key, first, draw, d, n_vectors, slots)
@@ -271,7 +272,8 @@ def draw_ahead(bandit, key, arm, before, values, normals):
         return
     shares = bandit.shared > 0
     if shares:
-        draw_effects(bandit, start, middle, spread(uint64(before)) + lane_numbers(), 1.0, normals, values, base)
+        repeats = spread(uint64(before)) + lane_numbers()
+        draw_effects(D, bandit.factors, bandit.shared, start, middle, repeats, 1.0, normals, values, base)
     for d in range(0, D, 2):
         a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
         store(normals, d * WIDTH, a)

@@ -28,7 +28,9 @@ class EightRuns(NamedTuple):
     """Of each arm: how often it was pulled, the counter of its next pull times ``GOLDEN``, its sums, means and gap.
 
     ``best`` and ``addend`` are as in ``moving_gaps``. ``point`` and ``normals`` are for one arm of each run; ``start`` and
-    ``middle`` are the keys of the runs. ``arms`` and ``front`` are for the answer of one of them.
+    ``middle`` are the keys of the runs. ``shared`` is what ``bandit.factors`` hold of block effects, empty if arms share nothing:
+    an array of its own keeps what is read in every pull apart from it, which is faster.
+    ``arms`` and ``front`` are for the answer of one of them.
     """
 
     pulls: NDArray[np.float64]
@@ -42,6 +44,7 @@ class EightRuns(NamedTuple):
     normals: NDArray[np.float64]
     start: NDArray[np.uint64]
     middle: NDArray[np.uint64]
+    shared: NDArray[np.float64]
     arms: Arms
     front: Front
 
@@ -62,6 +65,7 @@ def make_eight_runs(bandit: BanditArrays) -> EightRuns:
         normals=float_memory((D + 1) * WIDTH),
         start=word_memory(WIDTH),
         middle=word_memory(WIDTH),
+        shared=bandit.factors[bandit.shared :].copy() if bandit.shared else np.empty(0),
         arms=arms,
         front=make_front(arms.stride),
     )
@@ -117,9 +121,9 @@ def pull_each(bandit, arm, eight):
     start, middle = load(eight.start, 0), load(eight.middle, 0)
     first = arm * spread(uint64(D))
     truth = first + lane_numbers() * spread(uint64(bandit.step))
-    shares = bandit.shared > 0
+    shares = eight.shared.size > 0
     if shares:
-        draw_effects(bandit, start, middle, as_whole(before), 1.0, eight.normals, eight.point, 0)
+        draw_effects(D, eight.shared, 0, start, middle, as_whole(before), 1.0, eight.normals, eight.point, 0)
     if bandit.kind != BERNOULLI:
         for d in range(0, D, 2):
             a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
