@@ -14,6 +14,8 @@ NOISES = {
     "std per objective": (pp.Gaussian(std=[0.5, 2.0]), MEANS, np.broadcast_to(np.diag([0.25, 4.0]), (3, 2, 2))),
     "cov": (pp.Gaussian(cov=COV), MEANS, np.broadcast_to(COV, (3, 2, 2))),
     "cov per arm": (pp.Gaussian(cov=COVS), MEANS, COVS),
+    "shared": (pp.Gaussian(std=[0.5, 2.0], shared=0.8), MEANS, np.broadcast_to(np.diag([0.25, 4.0]), (3, 2, 2))),
+    "shared cov per arm": (pp.Gaussian(cov=COVS, shared=0.8), MEANS, 0.2 * COVS + 0.8 * COVS.mean(axis=0)),
     "bernoulli": (
         pp.Bernoulli(),
         np.array([[0.2, 0.9], [0.5, 0.5], [0.0, 1.0]]),
@@ -90,6 +92,9 @@ def test_resampled_pulls_are_rows_of_the_table():
         (pp.Gaussian(std=[0.5, 2.0]), 2.0),
         (pp.Gaussian(cov=COV), np.sqrt(2.0)),
         (pp.Gaussian(cov=COVS), np.sqrt(2.0)),
+        (pp.Gaussian(std=[0.5, 2.0], shared=0.5), 2.0),
+        (pp.Gaussian(cov=COV, shared=0.5), np.sqrt(2.0)),
+        (pp.Gaussian(cov=COVS, shared=0.5), np.sqrt(1.5)),  # half of 2, and half of the mean of 2, 0 and 1
         (pp.Bernoulli(), 0.5),
         (pp.Resampled(TABLES), 3.5),
     ],
@@ -123,6 +128,28 @@ def test_a_noise_of_your_own_needs_every_member_of_the_protocol():
     whole = Half()
     whole.parameters = ()
     assert pp.simulate(pp.Bandit(MEANS, whole), "uniform", budgets=6, runs=2, rng=1).errors.tolist() == [0]
+    assert (pp.Bandit(MEANS, whole).run(0).pull([2, 0]) == MEANS[[2, 0]]).all()
+
+
+def test_a_noise_of_your_own_may_remember_what_was_pulled_in_a_run():
+    class Tired(pp.Gaussian):
+        """Every pull of an arm gives one less than the one before."""
+
+        def begin_run(self, means, counts, rng):
+            left = -counts.astype(float)
+
+            def pull(arms):
+                values = np.empty((len(arms), means.shape[1]))
+                for row, arm in enumerate(arms):
+                    values[row] = means[arm] + left[arm]
+                    left[arm] -= 1
+                return values
+
+            return pull
+
+    run = pp.Bandit(MEANS, Tired(std=1.0)).run(0, counts=[5, 0, 0])
+    assert run.pull([0, 1, 1]).tolist() == [[-4, -5], [0, 1], [-1, 0]]
+    assert run.pull([1]).tolist() == [[-2, -1]]
 
 
 def test_a_seed_is_as_good_as_a_generator():
@@ -137,7 +164,9 @@ def test_digests_are_equal_for_equal_bandits_alone():
     assert pp.Bandit([[0.0]], pp.Bernoulli()).digest == pp.Bandit([[-0.0]], pp.Bernoulli()).digest
     others = [pp.Bandit(means, noise).digest for noise, means, _ in NOISES.values()]
     others += [pp.Bandit(MEANS, pp.Gaussian(std=2.0)).digest, pp.Bandit(-MEANS, pp.Gaussian(std=1.0)).digest]
+    others += [pp.Bandit(MEANS, pp.Gaussian(std=1.0, shared=shared)).digest for shared in (0.5, 0.6)]
     assert len({one, *others}) == 1 + len(others)
+    assert one == pp.Bandit(MEANS, pp.Gaussian(std=1.0, shared=0.0)).digest
 
 
 def test_what_a_bandit_knows():
@@ -176,6 +205,15 @@ def test_the_truth_cannot_be_changed():
         (lambda: pp.Gaussian(cov=[[1.0, 2.0], [2.0, 1.0]]), "cov is not positive semi-definite: its smallest eigenvalue is -1"),
         (lambda: pp.Gaussian(cov=[COV, [[1.0, 2.0], [2.0, 1.0]]]), "cov of arm 1 is not positive semi-definite"),
         (lambda: pp.Gaussian(cov=[[1.0, 0.5], [0.0, 1.0]]), "cov is not symmetric: entries differ by 0.5"),
+        (lambda: pp.Gaussian(std=1.0, shared=1.0), "shared=1.0 is not a number from 0 to less than 1: the share of the noise"),
+        (lambda: pp.Gaussian(std=1.0, shared=-0.1), "shared=-0.1 is not a number from 0 to less than 1"),
+        (lambda: pp.Gaussian(cov=COV, shared=np.nan), "shared=nan is not a number from 0"),
+        (lambda: pp.Gaussian(cov=COV, shared=[0.5, 0.5]), r"shared=\[0.5, 0.5\] is not a number from 0"),
+        (lambda: pp.Gaussian(cov=COV, shared=None), "shared=None is not a number from 0"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0)).run(0, counts=[1, 2]), r"counts=\[1, 2\] must be 3 whole numbers"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0)).run(0, counts=[1, 2, -1]), "one for each arm, none negative"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0)).run(-1), "rng=-1 is not a seed"),
+        (lambda: pp.Bandit(MEANS, pp.Gaussian(std=1.0)).run(0).pull([3]), "arms has arm 3"),
         (lambda: pp.Gaussian(cov=[1.0, 1.0]), r"cov has shape \(2,\); expected a square matrix"),
         (lambda: pp.Gaussian(cov=np.ones((2, 3))), r"cov has shape \(2, 3\)"),
         (lambda: pp.Gaussian(cov=[[np.inf]]), "cov has inf"),

@@ -159,6 +159,17 @@ def test_simulate_prints_what_the_library_counts():
         assert (curve.tallies == expected.tallies).all()
 
 
+def test_simulate_with_noise_that_arms_share():
+    said = ("simulate", "cov-boost", "--policy", "uniform", "--budget", "200", "--runs", "200", "--shared", "0.6")
+    bandit = pp.instance("cov-boost")
+    paired = pp.Bandit(bandit.means, pp.Gaussian(std=bandit.noise.std, shared=0.6), name=bandit.name)
+    expected = pp.simulate(paired, "uniform", budgets=200, runs=200, rng=0)
+    (row,) = json.loads(stdout_of(*said, "--json"))
+    assert pp.ErrorCurve.from_dict(row).errors.tolist() == expected.errors.tolist()
+    assert row["digest"] == expected.digest
+    assert "Gaussian noise, 0.6 of it shared" in stdout_of(*said)
+
+
 def test_simulate_counts_errors_within_margins_and_limits(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("option,speed,price\na,10,1\nb,10.1,1\nc,3,0.5\nd,20,9\n")
@@ -347,6 +358,12 @@ def test_stdout_holds_the_result_alone():
         (["show", "instances", "--data", "nowhere.csv"], "there is no file nowhere.csv"),
         (["simulate", "cov-boost", "--budget", "20"], "raise budget=20 to at least 21"),
         (["simulate", "cov-boost", "--runs", "0"], "runs=0 is too small"),
+        (["simulate", "cov-boost", "--shared", "1"], "shared='1' is not a number from 0 to less than 1"),
+        (["simulate", "cov-boost", "--shared", "much"], "shared='much' is not a number from 0"),
+        (
+            ["simulate", "equal-gaps", "--shared", "0.5"],
+            "--shared '0.5' is for Gaussian noise, and that of equal-gaps is Bernoulli",
+        ),
         (["simulate", "cov-boost", "--margins", "2%"], "--margins has '2%', which is neither a number nor none"),
         (["simulate", "cov-boost", "--margins", "0.1,0.2"], "margins=[0.1, 0.2] must be one number, or 3, one per objective"),
         (["simulate", "cov-boost", "--margins", "none"], "margins=[None] must be one number, or 3, one per objective"),

@@ -101,9 +101,13 @@ def test_the_python_example_of_the_readme_runs(capsys):
 
 
 @pytest.mark.slow
-def test_the_python_example_of_the_simulations_runs():
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "simulation.md").read_text(), re.DOTALL)
-    exec(compile(example, "simulation.md", "exec"), {})
+def test_the_python_examples_of_the_simulations_run():
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "simulation.md").read_text(), re.DOTALL)
+    names = [{} for _ in examples]
+    for example, own in zip(examples, names, strict=True):
+        exec(compile(example, "simulation.md", "exec"), own)
+    assert names[1]["rates"][1] < 0.5 * names[1]["rates"][0]
+    assert names[1]["later"].shape == (3, 2)
 
 
 def test_the_files_that_the_simulations_name_exist():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -20,10 +20,12 @@ from paretopick._arrays import (
     check_integer,
     check_means,
     check_numbers,
+    check_real,
     check_rng,
     check_sequence,
     frozen,
 )
+from paretopick._block_effects import BlockEffects, effects_of_sums
 from paretopick._words import short, text_of
 from paretopick.errors import InvalidInput
 from paretopick.theory.complexity import complexity
@@ -61,26 +63,56 @@ class Noise(Protocol):
         ...
 
 
+Puller: TypeAlias = Callable[[IntArray], FloatArray]
+"""Draws one pull of each of some arms, ``(len(arms), n_objectives)``, one call after the other in the same run."""
+
+
+@runtime_checkable
+class RunNoise(Noise, Protocol):
+    """Noise whose pulls depend on those before them in the same run; noise without this member draws each of them anew."""
+
+    def begin_run(self, means: FloatArray, counts: IntArray, rng: np.random.Generator) -> Puller:
+        """Returns what draws the pulls of one run, in which each arm was pulled ``counts[arm]`` times before."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """Normal noise, independent between pulls.
+    """Normal noise, independent between pulls of an arm, and between arms but for what they share.
 
     Args:
         std: one standard deviation, or one per objective. Or instead:
         cov: a covariance ``(n_objectives, n_objectives)``, or one per arm ``(n_arms, n_objectives, n_objectives)``.
+        shared: the share of the variance, from 0 to less than 1, that pulls of different arms with the same repeat have in
+            common; the n-th pull of every arm is repeat n - 1. It says how far measurements are paired, by a question, a split,
+            a plate or a day that all arms are measured on.
+
+    Repeat r of arm i is ``mean_i + b_r + e``, with a covariance of ``shared`` times the mean over arms of the covariances for
+    the block effect ``b_r``, and ``(1 - shared) cov_i`` for e. Arms with equal noise correlate with ``shared`` in every objective
+    at the same repeat, and each of them has its variance all the same. With unequal noise the covariance of arm i in all is
+    ``(1 - shared) cov_i`` and ``shared`` times the mean covariance.
 
     >>> Gaussian(std=[0.5, 2.0]).sigma
     2.0
+    >>> bandit = Bandit([[0.0], [5.0]], Gaussian(std=1.0, shared=0.999999))
+    >>> one, other = bandit.sample([0, 1], rng=0)
+    >>> (other - one).round(1)  # differences are nearly exact
+    array([5.])
     """
 
     std: FloatArray | float | None = None
     cov: FloatArray | None = None
+    shared: float = 0.0
     root: FloatArray = field(init=False, repr=False)
-    """What standard normals are multiplied by: the stds, or square roots of the covariances."""
+    """What standard normals are multiplied by: stds, or square roots of covariances; of ``e``, if something is shared."""
+    block_root: FloatArray = field(init=False, repr=False)
+    """The same of block effects: one number, one per objective, or ``(n_objectives, n_objectives)``."""
 
     def __post_init__(self) -> None:
         if (self.std is None) == (self.cov is None):
             raise InvalidInput(f"Gaussian got std={short(self.std)} and cov={short(self.cov)}; give one of the two.")
+        shared = _check_shared(self.shared)
+        object.__setattr__(self, "shared", shared)
         if self.std is not None:
             std = _finite(self.std, "std")
             if std.ndim > 1 or std.size == 0 or not (std >= 0).all():
@@ -89,21 +121,28 @@ class Gaussian:
                     "arms with noise of their own take cov=, (n_arms, n_objectives, n_objectives)."
                 )
             object.__setattr__(self, "std", float(std) if std.ndim == 0 else frozen(std))
-            object.__setattr__(self, "root", std)
+            root = common = std
         else:
             cov = _finite(self.cov, "cov")
             object.__setattr__(self, "cov", frozen(cov))
-            object.__setattr__(self, "root", _square_root(cov))
+            root = _square_root(cov)
+            common = _square_root(cov.mean(axis=0)) if cov.ndim == 3 and shared else root
+        object.__setattr__(self, "root", np.sqrt(1.0 - shared) * root if shared else root)
+        object.__setattr__(self, "block_root", np.sqrt(shared) * common if shared else np.zeros(()))
 
     @property
     def sigma(self) -> float:
         if self.cov is None:
-            return float(np.max(self.root))
-        return float(np.sqrt(np.diagonal(self.cov, axis1=-2, axis2=-1).max()))
+            return float(np.max(np.asarray(self.std)))
+        variances = np.diagonal(self.cov, axis1=-2, axis2=-1)
+        if self.shared and variances.ndim == 2:
+            variances = (1.0 - self.shared) * variances + self.shared * variances.mean(axis=0)
+        return float(np.sqrt(variances.max()))
 
     @property
     def parameters(self) -> tuple[FloatArray, ...]:
-        return (np.asarray(self.std if self.cov is None else self.cov),)
+        given = np.asarray(self.std if self.cov is None else self.cov)
+        return (given, np.asarray(self.shared)) if self.shared else (given,)
 
     def check(self, means: FloatArray) -> None:
         K, D = means.shape
@@ -117,11 +156,28 @@ class Gaussian:
             )
 
     def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
+        if self.shared:
+            return self.begin_run(means, np.zeros(len(means), dtype=np.int64), rng)(arms)
         return means[arms] + self._scatter(arms, means.shape[1], rng)
 
+    def begin_run(self, means: FloatArray, counts: IntArray, rng: np.random.Generator) -> Puller:
+        """Returns what draws the pulls of one run, which remembers the block effects of its repeats."""
+        if not self.shared:
+            return lambda arms: self.sample(means, arms, rng)
+        effects = BlockEffects(counts, lambda n: self._effects(n, means.shape[1], rng))
+        return lambda arms: means[arms] + effects.next(arms) + self._scatter(arms, means.shape[1], rng)
+
     def sample_sums(self, means: FloatArray, arms: IntArray, pulls: IntArray, rng: np.random.Generator) -> FloatArray:
+        """The sums of the first pulls of each arm; an arm that is named again goes on where it was."""
         scatter = self._scatter(arms, means.shape[1], rng)
-        return pulls[:, None] * means[arms] + np.sqrt(pulls)[:, None] * scatter
+        sums = pulls[:, None] * means[arms] + np.sqrt(pulls)[:, None] * scatter
+        if self.shared:
+            sums += effects_of_sums(arms, pulls, lambda n: self._effects(n, means.shape[1], rng))
+        return sums
+
+    def _effects(self, n: int, n_objectives: int, rng: np.random.Generator) -> FloatArray:
+        z = rng.standard_normal((n, n_objectives))
+        return z * self.block_root if self.cov is None else z @ self.block_root.T
 
     def _scatter(self, arms: IntArray, n_objectives: int, rng: np.random.Generator) -> FloatArray:
         z = rng.standard_normal((len(arms), n_objectives))
@@ -307,8 +363,31 @@ class Bandit:
             parts += [str(array.shape).encode(), (array + 0.0).tobytes()]  # -0.0 is 0.0
         return hashlib.sha256(b"|".join(parts)).hexdigest()[:16]
 
+    def run(self, rng: Seed, *, counts: ArrayLike | None = None) -> Run:
+        """Returns a run, whose ``pull(arms)`` draws pulls and counts those of each arm: for noise that arms share.
+
+        Args:
+            rng: as of ``sample``.
+            counts: how often each arm was pulled before, ``(n_arms,)``; by default never.
+
+        >>> run = Bandit([[0.0], [5.0]], Gaussian(std=1.0, shared=0.999999)).run(0)
+        >>> early, late = run.pull([0, 0]), run.pull([1, 1])  # repeats 0 and 1 of both
+        >>> (late - early).round(1).ravel()
+        array([5., 5.])
+        """
+        before = np.zeros(self.n_arms, dtype=np.int64)
+        if counts is not None:
+            before = _check_counts(
+                counts,
+                (before.shape,),
+                f"counts={short(counts)} must be {self.n_arms} whole numbers, one for each arm, none negative.",
+            )
+        return Run(self, before, check_rng(rng))
+
     def sample(self, arms: ArrayLike, rng: Seed) -> FloatArray:
         """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``; an arm may be named several times.
+
+        Of noise that arms share, the n-th pull of an arm in the call has its block effect in common with the n-th of the others.
 
         Args:
             arms: arm numbers.
@@ -319,26 +398,34 @@ class Bandit:
     def sample_sums(self, arms: ArrayLike, pulls: ArrayLike, rng: Seed) -> FloatArray:
         """Returns for each of ``arms`` the sum of so many pulls, drawn at once and exact in distribution.
 
+        Of noise that arms share, these are the first pulls of each arm, and where it is named again those that follow.
+
         Args:
             arms: arm numbers.
             pulls: one number for all of them or one each, none negative.
             rng: as of ``sample``.
         """
         arms = check_arms(arms, "arms", self.n_arms)
-        try:
-            counts = np.asarray(pulls)
-        except (TypeError, ValueError, OverflowError):
-            counts = np.empty((), dtype=object)
-        if (
-            counts.dtype.kind not in "iu"
-            or ((counts < 0) | (counts > LARGEST_BUDGET)).any()
-            or counts.shape not in ((), arms.shape)
-        ):
-            raise InvalidInput(
-                f"pulls={short(pulls)} must be one whole number, or one for each of {len(arms)} arms, none negative."
-            )
-        counts = np.broadcast_to(counts.astype(np.int64), arms.shape)
+        trouble = f"pulls={short(pulls)} must be one whole number, or one for each of {len(arms)} arms, none negative."
+        counts = np.broadcast_to(_check_counts(pulls, ((), arms.shape), trouble), arms.shape)
         return self.noise.sample_sums(self.means, arms, counts, check_rng(rng))
+
+
+class Run:
+    """One run of a bandit, made by ``Bandit.run``: pulls that may depend on those before them."""
+
+    def __init__(self, bandit: Bandit, counts: IntArray, rng: np.random.Generator) -> None:
+        noise, means = bandit.noise, bandit.means
+        self._n_arms = bandit.n_arms
+        self._draw: Puller
+        if isinstance(noise, RunNoise):
+            self._draw = noise.begin_run(means, counts, rng)
+        else:
+            self._draw = lambda arms: noise.sample(means, arms, rng)
+
+    def pull(self, arms: ArrayLike) -> FloatArray:
+        """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``; an arm may be named several times."""
+        return self._draw(check_arms(arms, "arms", self._n_arms))
 
 
 def check_bandit(value: Any) -> Bandit:
@@ -346,6 +433,27 @@ def check_bandit(value: Any) -> Bandit:
     if isinstance(value, Bandit):
         return value
     raise InvalidInput(f"bandit={short(value)} is not a bandit; write pp.Bandit(means, noise) or pp.instance(NAME).")
+
+
+def _check_shared(value: Any) -> float:
+    try:
+        return check_real(value, "shared", minimum=0.0, below=1.0) + 0.0  # -0.0 is 0.0
+    except InvalidInput:
+        raise InvalidInput(
+            f"shared={short(value)} is not a number from 0 to less than 1: the share of the noise variance that pulls of "
+            "different arms with the same repeat have in common, such as 0.5."
+        ) from None
+
+
+def _check_counts(value: ArrayLike, shapes: tuple[tuple[int, ...], ...], trouble: str) -> IntArray:
+    """Returns whole numbers of pulls of one of these shapes; otherwise says what the trouble is."""
+    try:
+        counts = np.asarray(value)
+    except (TypeError, ValueError, OverflowError):
+        counts = np.empty((), dtype=object)
+    if counts.dtype.kind not in "iu" or ((counts < 0) | (counts > LARGEST_BUDGET)).any() or counts.shape not in shapes:
+        raise InvalidInput(trouble)
+    return counts.astype(np.int64)
 
 
 def _finite(value: Any, name: str) -> FloatArray:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 MEANS = [[0.2, 0.8], [0.8, 0.2], [0.1, 0.1]]
 BANDIT = pp.Bandit(MEANS, pp.Bernoulli())
+SHARING = pp.Bandit(MEANS, pp.Gaussian(std=1.0, shared=0.5))
 ROUNDS = pp.Schedule((3, 1), (4,))
 SIZES: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "budget": 30}
 
@@ -47,7 +48,15 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Bandit.resampled": (lambda tables: pp.Bandit.resampled(tables), {"tables": [MEANS, MEANS]}),
     "Bandit.sample": (BANDIT.sample, {"arms": [0, 1], "rng": 0}),
     "Bandit.sample_sums": (BANDIT.sample_sums, {"arms": [0, 1], "pulls": 3, "rng": 0}),
-    "Gaussian": (pp.Gaussian, {"std": None, "cov": None}),
+    "Bandit.run": (
+        lambda rng, counts, arms: SHARING.run(rng, counts=counts).pull(arms),
+        {"rng": 0, "counts": [0, 2, 1], "arms": [0, 1, 1]},
+    ),
+    "Bandit.sample of shared noise": (SHARING.sample, {"arms": [0, 1, 0], "rng": 0}),
+    "Bandit.sample_sums of shared noise": (SHARING.sample_sums, {"arms": [0, 1, 0], "pulls": 3, "rng": 0}),
+    "Gaussian": (pp.Gaussian, {"std": None, "cov": None, "shared": 0.0}),
+    "Gaussian shared": (lambda std, shared: pp.Gaussian(std=std, shared=shared), {"std": 1.0, "shared": 0.5}),
+    "Gaussian shared cov": (lambda cov, shared: pp.Gaussian(cov=cov, shared=shared), {"cov": [[1.0]], "shared": 0.5}),
     "Metric": (pp.Metric, {"name": "m", "goal": "min", "exact": False, "width": 1.0}),
     "Resampled": (pp.Resampled, {"tables": [MEANS]}),
     "Schedule": (pp.Schedule, {"active": (3, 1), "pulls": (4,)}),

@@ -38,8 +38,8 @@ def random_bandit(rng: np.random.Generator, noise: str, n_arms: int) -> pp.Bandi
         return pp.Bandit(means, pp.Bernoulli())
     if noise == "std":
         return pp.Bandit(means, pp.Gaussian(std=0.7))
-    root = rng.normal(size=(n_arms, D, D) if noise == "cov per arm" else (D, D))
-    return pp.Bandit(means, pp.Gaussian(cov=root @ np.swapaxes(root, -1, -2)))
+    root = rng.normal(size=(n_arms, D, D) if noise.startswith("cov per arm") else (D, D))
+    return pp.Bandit(means, pp.Gaussian(cov=root @ np.swapaxes(root, -1, -2), shared=0.6 if noise.endswith("shared") else 0.0))
 
 
 def compiled(task, budgets, seed, runs):
@@ -62,7 +62,7 @@ def followed(task, budgets, seed, runs):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", KERNEL_SPECS, ids=str)
-@pytest.mark.parametrize("noise", ["std", "cov", "bernoulli"])
+@pytest.mark.parametrize("noise", ["std", "cov", "bernoulli", "cov shared"])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_kernel_does_what_the_policy_does_from_the_same_data(spec, noise, at_once, monkeypatch):
     """Pull number n of an arm is drawn with the same numbers, whether those before it were drawn or known."""
@@ -80,7 +80,7 @@ def test_a_kernel_does_what_the_policy_does_from_the_same_data(spec, noise, at_o
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", KERNEL_SPECS, ids=str)
-@pytest.mark.parametrize("noise", ["cov per arm", "bernoulli"])
+@pytest.mark.parametrize("noise", ["cov per arm", "bernoulli", "cov per arm shared"])
 @pytest.mark.parametrize("exact", [False, True])
 def test_runs_with_truths_of_their_own_from_data_with_exact_objectives_do_what_the_policy_does(spec, noise, exact):
     """What the continuation of a study simulates: all of it together, compiled."""

@@ -31,7 +31,17 @@ from paretopick.theory.requirements import check_requirements
 from support.inputs import drawn_requirements
 from support.same_draws import Draws, follow, followed
 
-NOISES = ("std", "stds", "cov", "cov per arm", "bernoulli", "bernoulli of few values", "none")
+NOISES = (
+    "std",
+    "stds",
+    "cov",
+    "cov per arm",
+    "bernoulli",
+    "bernoulli of few values",
+    "none",
+    "stds shared",
+    "cov per arm shared",
+)
 QUICK = ("std", "bernoulli of few values", "none")
 EVERY_NOISE = [noise if noise in QUICK else pytest.param(noise, marks=pytest.mark.slow) for noise in NOISES]
 SPECS = {
@@ -60,10 +70,11 @@ def random_bandit(rng: np.random.Generator, noise: str, max_arms: int = 40, n_ar
     means = rng.normal(size=(K, D))
     if noise == "std":
         return pp.Bandit(means, pp.Gaussian(std=0.7))
-    if noise == "stds":
-        return pp.Bandit(means, pp.Gaussian(std=rng.random(D)))
-    roots = rng.normal(size=(K, D, D) if noise == "cov per arm" else (D, D))
-    return pp.Bandit(means, pp.Gaussian(cov=roots @ np.swapaxes(roots, -1, -2)))
+    shared = rng.choice([0.1, 0.5, 0.95]) if noise.endswith("shared") else 0.0
+    if noise.startswith("stds"):
+        return pp.Bandit(means, pp.Gaussian(std=rng.random(D), shared=shared))
+    roots = rng.normal(size=(K, D, D) if noise.startswith("cov per arm") else (D, D))
+    return pp.Bandit(means, pp.Gaussian(cov=roots @ np.swapaxes(roots, -1, -2), shared=shared))
 
 
 def smallest_budget(bandit: pp.Bandit, spec) -> int:

@@ -18,7 +18,7 @@ from support.same_draws import Draws, follow
 
 pytestmark = pytest.mark.slow
 
-NOISES = ("std", "stds", "cov per arm", "bernoulli", "bernoulli of few values", "none")
+NOISES = ("std", "stds", "cov per arm", "bernoulli", "bernoulli of few values", "none", "shared")
 QUICK = ("std", "bernoulli of few values", "none")
 EVERY_NOISE = [noise if noise in QUICK else pytest.param(noise, marks=pytest.mark.slow) for noise in NOISES]
 
@@ -37,7 +37,8 @@ def random_bandit(rng: np.random.Generator, noise: str, K: int, D: int) -> pp.Ba
     if noise == "stds":
         return pp.Bandit(means, pp.Gaussian(std=rng.random(D)))
     roots = rng.normal(size=(K, D, D)) * np.exp(rng.normal(size=(K, 1, 1)))
-    return pp.Bandit(means, pp.Gaussian(cov=roots @ np.swapaxes(roots, -1, -2)))
+    shared = 0.6 if noise.endswith("shared") else 0.0
+    return pp.Bandit(means, pp.Gaussian(cov=roots @ np.swapaxes(roots, -1, -2), shared=shared))
 
 
 def random_requirements(rng: np.random.Generator, means: np.ndarray) -> dict[str, list[float | None]]:
@@ -128,13 +129,14 @@ def test_with_objectives_without_noise(noise):
         assert_alike(task)
 
 
+@pytest.mark.parametrize("noise", ["cov per arm", "shared"])
 @pytest.mark.parametrize("exact", [False, True])
-def test_from_data_on_another_scale_and_with_truths_of_their_own(exact):
+def test_from_data_on_another_scale_and_with_truths_of_their_own(exact, noise):
     """What the continuation of a study simulates: all of it together."""
     rng = np.random.default_rng(exact)
     for K in (1, 4, 13):
         D = int(rng.integers(1, 4))
-        bandit = random_bandit(rng, "cov per arm", K, D)
+        bandit = random_bandit(rng, noise, K, D)
         counts = rng.choice([0, 1, 2, 7, 30, 65], K)
         X = rng.normal(size=(5, K, D))
         widths = np.where(np.arange(D) == 0, 0.0, 1.5) if exact else np.exp(rng.normal(size=D))

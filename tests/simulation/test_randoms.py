@@ -15,9 +15,9 @@ from paretopick.simulation.kernels.draws import counters as random_words
 from paretopick.simulation.kernels.draws import normals as random_normals
 from paretopick.simulation.kernels.vector_memory import store
 from paretopick.simulation.kernels.vectors import lane_numbers, spread
+from support.literal_words import MASK, literal_pair, literal_word
 from support.same_draws import Draws
 
-MASK = 2**64 - 1
 SEED = random_words.Key(np.uint64(0x0123456789ABCDEF), np.uint64(0xFEDCBA9876543210))
 
 
@@ -55,38 +55,10 @@ def normals(run: int, n: int, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return pair
 
 
-# A literal version, in whole numbers of any size and with the functions of the standard library.
-
-
-def moremur(z: int) -> int:
-    z = (z ^ (z >> 27)) * 0x3C79AC492BA7B653 & MASK
-    z = (z ^ (z >> 33)) * 0x1C69B3F74AC4AE35 & MASK
-    return z ^ (z >> 27)
-
-
-def literal_word(run: int, counter: int) -> int:
-    weyl = (run + 1) * 0x9E3779B97F4A7C15 & MASK
-    start = moremur((int(SEED.start) + weyl) & MASK)
-    middle = moremur(int(SEED.middle) ^ weyl)
-    z = (start + counter * 0x9E3779B97F4A7C15) & MASK
-    z = (z ^ (z >> 27)) * 0x3C79AC492BA7B653 & MASK
-    z = (z ^ (z >> 33) ^ middle) * 0x1C69B3F74AC4AE35 & MASK
-    return z ^ (z >> 27)
-
-
-def literal_pair(word: int) -> tuple[float, float]:
-    second = (word ^ (word >> 31)) * 0x9FB21C651E98DF25 & MASK
-    second ^= second >> 32
-    radius = math.sqrt(-2 * math.log(1 - (word >> 12) / 2**52))
-    angle = math.pi / 2 * ((second >> 12) / 2**52 - 0.5)
-    cosine, sine = radius * math.cos(angle) * (-1 if second & 1 else 1), radius * math.sin(angle)
-    return (cosine, sine) if second & 2 else (sine, cosine)
-
-
 def test_words_are_those_of_the_literal_version():
     for run in (0, 1, 12345, 2**40):
         for first in (0, 7, 2**50, 2**63 - 100):
-            assert words(run, 16, first).tolist() == [literal_word(run, (first + i) & MASK) for i in range(16)]
+            assert words(run, 16, first).tolist() == [literal_word(SEED, run, (first + i) & MASK) for i in range(16)]
 
 
 def test_normals_are_those_of_the_literal_version():

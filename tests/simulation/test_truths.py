@@ -15,6 +15,7 @@ NOISES = {
     "stds": lambda rng, K, D: pp.Gaussian(std=0.2 + rng.random(D)),
     "cov": lambda rng, K, D: pp.Gaussian(cov=covariances(rng, D)),
     "cov per arm": lambda rng, K, D: pp.Gaussian(cov=covariances(rng, K, D)),
+    "shared": lambda rng, K, D: pp.Gaussian(cov=covariances(rng, K, D), shared=0.6),
     "bernoulli": lambda rng, K, D: pp.Bernoulli(),
     "none": lambda rng, K, D: pp.Gaussian(std=0.0),  # of integers: ties and twins all the way
 }

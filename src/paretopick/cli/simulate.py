@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import sys
+from dataclasses import replace
 from typing import Annotated, Any, cast
 
 import typer
@@ -12,7 +13,7 @@ import typer
 from paretopick._arrays import check_integer
 from paretopick._texts import number_of, split_at_commas, value_of
 from paretopick._words import short
-from paretopick.bandits import Bandit
+from paretopick.bandits import Bandit, Gaussian
 from paretopick.cli.arguments import (
     Coins,
     Csv,
@@ -98,6 +99,14 @@ def command(
     ] = True,
     data: Data = None,
     std: Std = None,
+    shared: Annotated[
+        str | None,
+        typer.Option(
+            help="The share of the variance, from 0 to less than 1, that the n-th pulls of all arms have in common, as of "
+            "measurements that are paired.  [default: that of the instance, mostly 0]",
+            show_default=False,
+        ),
+    ] = None,
     bernoulli: Coins = False,
     minimise: Minimise = [],  # noqa: B006
     as_json: Json = False,
@@ -111,7 +120,7 @@ def command(
     check_integer(seed, "--seed", minimum=0)
     _refuse_twice(names, "the instance")
     _refuse_twice(policies, "--policy")
-    bandits = [bandit_from(name, data, std, bernoulli, minimise) for name in names]
+    bandits = [_sharing(bandit_from(name, data, std, bernoulli, minimise), shared) for name in names]
     budgets = whole_numbers(budget, "--budget") or None
     for name, bandit in zip(names, bandits, strict=True):
         if budgets is None and bandit.budget is None:
@@ -172,6 +181,16 @@ def command(
         sys.exit(130)
 
 
+def _sharing(bandit: Bandit, shared: str | None) -> Bandit:
+    """The bandit with noise of which arms share a part."""
+    if shared is None:
+        return bandit
+    if not isinstance(bandit.noise, Gaussian):
+        kind = type(bandit.noise).__name__
+        raise InvalidInput(f"--shared {short(shared)} is for Gaussian noise, and that of {bandit.name} is {kind}; leave it out.")
+    return replace(bandit, noise=replace(bandit.noise, shared=cast(Any, shared)))
+
+
 def _refuse_twice(texts: list[str], what: str) -> None:
     for text in texts:
         if texts.count(text) > 1:
@@ -225,7 +244,8 @@ def _print(curves: list[tuple[Bandit, str, ErrorCurve]]) -> None:
     for bandit in bandits:
         size = next(_size(bandit, curve) for other, _, curve in curves if other is bandit)
         objectives = ", ".join(bandit.objective_names)
-        say(f"{bandit.name}: {size}; {type(bandit.noise).__name__} noise; larger is better in {objectives}")
+        common = f", {bandit.noise.shared:g} of it shared" if isinstance(bandit.noise, Gaussian) and bandit.noise.shared else ""
+        say(f"{bandit.name}: {size}; {type(bandit.noise).__name__} noise{common}; larger is better in {objectives}")
     print(f"How often the answer is not the Pareto set{' of the arms that keep the limits' * limited}:\n")
     header = ["policy", "budget", "error rate", "95% interval", *["within margins"] * within, "errors", "pulls used"]
     print_table(["instance"] * (len(bandits) > 1) + header + ["max_arms missed"] * relaxed, rows)

@@ -78,7 +78,8 @@ def _largest_sum(task: Task) -> float:
     means = task.bandit.means if task.truths is None else task.truths.means.reshape(-1, task.bandit.n_objectives)
     largest = np.abs(means).max(axis=0)
     if isinstance(task.bandit.noise, Gaussian):
-        largest = largest + 9.0 * task.bandit.n_objectives * np.abs(task.bandit.noise.root).max()
+        roots = np.abs(task.bandit.noise.root).max() + np.abs(task.bandit.noise.block_root).max()
+        largest = largest + 9.0 * task.bandit.n_objectives * roots
     known = 0.0 if task.known is None else np.abs(task.known.sums).max(axis=0)
     with np.errstate(over="ignore"):
         return float(((largest * max(task.budgets) + known) / scale).sum())
@@ -339,21 +340,25 @@ def bandit_arrays(task: Task, columns: IntArray | None = None, means: FloatArray
             raise InvalidInput(f"a round pulls an arm {columns.max()} times; Bernoulli sums are drawn of at most {MOST_PULLS}.")
         # Tables are for chances that serve many runs.
         tables = no_tables() if columns is None or step else make_tables(columns, means)
-        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, means, 1.0 / scale, tables, exact, widths)
-    kind, factors = _gaussian(task.bandit, scale)
-    return pulls.BanditArrays(kind, K, D, step, means, factors, no_tables(), exact, widths)
+        return pulls.BanditArrays(pulls.BERNOULLI, K, D, step, 0, means, 1.0 / scale, tables, exact, widths)
+    kind, shared, factors = _gaussian(task.bandit, scale)
+    return pulls.BanditArrays(kind, K, D, step, shared, means, factors, no_tables(), exact, widths)
 
 
-def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, FloatArray]:
-    """The kind of Gaussian noise, and what standard normals are multiplied by."""
+def _gaussian(bandit: Bandit, scale: FloatArray) -> tuple[int, int, FloatArray]:
+    """The kind of Gaussian noise, and what standard normals are multiplied by, from what place on for what arms share."""
     from paretopick.simulation.kernels.draws import pulls
 
     assert isinstance(bandit.noise, Gaussian)
     K, D = bandit.means.shape
-    root = bandit.noise.root
+    root, block_root = bandit.noise.root, bandit.noise.block_root
     if bandit.noise.cov is None:
-        return pulls.DIAGONAL, np.broadcast_to(root, (D,)) / scale
-    return pulls.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel()
+        kind, factors, block_root = pulls.DIAGONAL, np.broadcast_to(root, (D,)) / scale, np.eye(D) * block_root
+    else:
+        kind, factors = pulls.COVARIANCE, (np.broadcast_to(root, (K, D, D)) / scale[:, None]).ravel()
+    if not bandit.noise.shared:
+        return kind, 0, factors
+    return kind, factors.size, np.concatenate((factors, (block_root / scale[:, None]).ravel()))
 
 
 @contextmanager

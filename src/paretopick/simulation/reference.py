@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from paretopick._arrays import IntArray, check_rng
+from paretopick._arrays import IntArray
 from paretopick._words import short
 from paretopick.bandits import Bandit, Seed, check_bandit
 from paretopick.errors import InvalidInput
@@ -36,7 +36,7 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
         )
     if player.snapshot().pulls_left is None:
         raise InvalidInput(f"{player.name or 'this policy'} has no budget and is never done; make it with budget=.")
-    generator = check_rng(rng)
+    run = bandit.run(rng, counts=player.counts)
     widths = check_scale(scale, bandit.n_objectives)
     exact = None
     if widths is not None and has_exact(widths):
@@ -45,7 +45,7 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
         exact, widths = widths == 0, None
     while not player.done:
         arms = player.ask()
-        values = bandit.sample(arms, generator)
+        values = run.pull(arms)
         if exact is not None:  # the root of a covariance may leave a rounding where there should be no noise
             values = np.where(exact, bandit.means[arms], values)
         with np.errstate(over="ignore"):  # the policy says so itself

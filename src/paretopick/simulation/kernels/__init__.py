@@ -11,7 +11,8 @@
 ``planar``           the Pareto set of points in the plane, for long fronts
 ``outcomes``         what is written down about each run
 ``draws``            ``counters``: random words; ``normals``; ``binomials``: sums of Bernoulli
-                     pulls; ``pulls``: those of many arms, or of one arm
+                     pulls; ``blocks``: what arms have in common; ``pulls``: those of
+                     many arms, or of one arm
 ``ege``              EGE: ``one_run``; ``eight_runs`` at once, with ``eight_fronts``,
                      ``decisions`` about who leaves, and ``leaving``; ``kernel``, which
                      chooses between them; ``exact_runs``, with objectives without noise

@@ -22,6 +22,9 @@ inner = njit(**_ONLY_COMPILED)
 inlined = njit(forceinline=True, **_ONLY_COMPILED)
 """The same, copied into whoever calls them."""
 
+apart = njit(forceinline=False, **_ONLY_COMPILED)
+"""The same, not copied even if an inlined function calls them: what is long and seldom needed slows down what is around it."""
+
 
 @cache
 def _say_that_nothing_is_kept() -> None:

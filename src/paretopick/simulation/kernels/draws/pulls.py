@@ -13,8 +13,9 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from paretopick.simulation.kernels.compiling import inlined, inner
+from paretopick.simulation.kernels.compiling import apart, inlined, inner
 from paretopick.simulation.kernels.draws.binomials import Tables, invert, look_up
+from paretopick.simulation.kernels.draws.blocks import draw_effects
 from paretopick.simulation.kernels.draws.counters import GOLDEN, unit_interval, words
 from paretopick.simulation.kernels.draws.normals import normal_pair
 from paretopick.simulation.kernels.vector_memory import float_memory, load, store, word_memory
@@ -35,6 +36,9 @@ class BanditArrays(NamedTuple):
     Where every run has means of its own they follow each other in ``means``, those of a run ``step`` behind those of the one
     before; where all runs have the same, ``step`` is 0.
 
+    If arms share something, ``factors`` end in what standard normals are multiplied by for block effects (``blocks``), from place
+    ``shared`` on, ``(n_objectives, n_objectives)``; else ``shared`` is 0. An array more would make ``doubt`` slower.
+
     ``exact`` says which objectives are without noise: a policy is told the means of them, whatever is drawn. Values are then not
     divided by anything, and ``widths`` are for policies that compare them so.
     """
@@ -43,6 +47,7 @@ class BanditArrays(NamedTuple):
     n_arms: int
     n_objectives: int
     step: int
+    shared: int
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
     tables: Tables
@@ -67,6 +72,8 @@ class Slots(NamedTuple):
     Coordinate d of vector v is at ``v * step + d * stride`` of ``sums`` and ``means``; its arms are at ``8 * v`` of ``arm`` and
     of ``counter``, the arm's part of the counter times ``GOLDEN``. The slots of a vector are eight arms of one run
     (``slots_of_one_run``) or the same place in eight runs (``slots_of_eight_runs``).
+
+    ``effects`` are what the arms in the lanes have in common in this round, objective d at ``8 * d``: 0 if they share nothing.
     """
 
     n_objectives: int
@@ -77,6 +84,7 @@ class Slots(NamedTuple):
     sums: NDArray[np.float64]
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
+    effects: NDArray[np.float64]
     normals: NDArray[np.float64]
     words: NDArray[np.uint64]
 
@@ -105,6 +113,7 @@ def _slots(n_vectors: int, n_objectives: int, kind: int, step: int, stride: int)
         sums=sums,
         means=float_memory(n_objectives * n),
         factors=float_memory(n_objectives**2 * n if kind == COVARIANCE else 1),
+        effects=float_memory(n_objectives * WIDTH),
         normals=float_memory((n_objectives + 1) * WIDTH),
         words=word_memory(n_objectives * WIDTH),
     )
@@ -118,6 +127,7 @@ def from_run(bandit, run):
         bandit.n_arms,
         bandit.n_objectives,
         bandit.step,
+        bandit.shared,
         bandit.means[run * bandit.step :],
         bandit.factors,
         bandit.tables,
@@ -165,7 +175,12 @@ def pull(bandit, key, draw, n_vectors, n_lanes, slots):
     if bandit.kind == BERNOULLI:
         for v in range(n_vectors):
             _pull_bernoulli(bandit, key, first, draw, v, WIDTH if v < n_vectors - 1 else n_lanes, slots)
-    elif bandit.kind == DIAGONAL:
+        return
+    if bandit.shared > 0:  # all arms have had as many pulls: the effects of their next repeats are drawn as one sum
+        repeats, size = spread(uint64(draw.before)), math.sqrt(draw.pulls)
+        factors, start, middle = bandit.factors, key.start, key.middle
+        draw_effects(bandit.n_objectives, factors, bandit.shared, start, middle, repeats, size, slots.normals, slots.effects, 0)
+    if bandit.kind == DIAGONAL:
         for d in range(0, bandit.n_objectives, 2):
             _pull_pair(bandit, key, first, draw, d, n_vectors, slots)
     else:
@@ -180,13 +195,14 @@ def _pull_pair(bandit, key, first, draw, d, n_vectors, slots):
     many, root = spread(float(draw.pulls)), math.sqrt(draw.pulls)
     one, other = spread(root * bandit.factors[d]), spread(root * bandit.factors[min(d + 1, D - 1)])
     first = first + spread(uint64(d) * GOLDEN)
+    effect, effect_of_other = load(slots.effects, d * WIDTH), load(slots.effects, min(d + 1, D - 1) * WIDTH)
     for v in range(n_vectors):
         a, b = normal_pair(key.start, key.middle, first + load(slots.counter, v * WIDTH))
         at = v * slots.step + d * slots.stride
-        _add(slots, at, fused(one, a, many * load(slots.means, at)))  # N(t theta, t sigma^2)
+        _add(slots, at, fused(one, a, many * load(slots.means, at)) + effect)  # N(t theta, t sigma^2)
         if d + 1 < D:
             at += slots.stride
-            _add(slots, at, fused(other, b, many * load(slots.means, at)))
+            _add(slots, at, fused(other, b, many * load(slots.means, at)) + effect_of_other)
 
 
 @inlined
@@ -204,7 +220,8 @@ def _pull_correlated(key, first, draw, v, slots):
             factor = load(slots.factors, (d * D + e) * slots.arm.size + v * WIDTH)
             scatter = fused(factor, load(slots.normals, e * WIDTH), scatter)
         at = v * slots.step + d * slots.stride
-        _add(slots, at, fused(root, scatter, many * load(slots.means, at)))  # N(t theta, t Sigma)
+        total = fused(root, scatter, many * load(slots.means, at)) + load(slots.effects, d * WIDTH)
+        _add(slots, at, total)  # N(t theta, t Sigma)
 
 
 @inlined
@@ -239,7 +256,7 @@ def _pull_bernoulli(bandit, key, first, draw, v, n_lanes, slots):
         store(slots.sums, at, (before + as_numbers(load(slots.words, d * WIDTH))) * unit)
 
 
-@inner
+@apart
 def draw_ahead(bandit, key, arm, before, values, normals):
     """Draws the pulls number ``before`` to ``before + 7`` of an arm into ``values``, ``(n_arms, n_objectives, 8)`` flat."""
     D = bandit.n_objectives
@@ -253,6 +270,10 @@ def draw_ahead(bandit, key, arm, before, values, normals):
             success = u < spread(bandit.means[arm * D + d])
             store(values, base + d * WIDTH, choose(success, spread(bandit.factors[d]), spread(0.0)))
         return
+    shares = bandit.shared > 0
+    if shares:
+        repeats = spread(uint64(before)) + lane_numbers()
+        draw_effects(D, bandit.factors, bandit.shared, start, middle, repeats, 1.0, normals, values, base)
     for d in range(0, D, 2):
         a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
         store(normals, d * WIDTH, a)
@@ -266,4 +287,6 @@ def draw_ahead(bandit, key, arm, before, values, normals):
             for e in range(D):
                 scatter = fused(spread(bandit.factors[(arm * D + d) * D + e]), load(normals, e * WIDTH), scatter)
             value = mean + scatter
+        if shares:
+            value = value + load(values, base + d * WIDTH)
         store(values, base + d * WIDTH, value)

@@ -14,20 +14,23 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from paretopick.simulation.kernels.compiling import inlined, inner
+from paretopick.simulation.kernels.draws.blocks import draw_effects
 from paretopick.simulation.kernels.draws.counters import GOLDEN, run_key, unit_interval, words
 from paretopick.simulation.kernels.draws.normals import normal_pair
 from paretopick.simulation.kernels.draws.pulls import BERNOULLI, DIAGONAL, BanditArrays
 from paretopick.simulation.kernels.fronts import Front, make_front
 from paretopick.simulation.kernels.stepwise.one_run import Arms, answer_now, make_arms
 from paretopick.simulation.kernels.vector_memory import float_memory, gather, load, scatter, store, word_memory
-from paretopick.simulation.kernels.vectors import WIDTH, bits, choose, fused, lane_numbers, larger, smaller, spread
+from paretopick.simulation.kernels.vectors import WIDTH, as_whole, bits, choose, fused, lane_numbers, larger, smaller, spread
 
 
 class EightRuns(NamedTuple):
     """Of each arm: how often it was pulled, the counter of its next pull times ``GOLDEN``, its sums, means and gap.
 
     ``best`` and ``addend`` are as in ``moving_gaps``. ``point`` and ``normals`` are for one arm of each run; ``start`` and
-    ``middle`` are the keys of the runs. ``arms`` and ``front`` are for the answer of one of them.
+    ``middle`` are the keys of the runs. ``shared`` is what ``bandit.factors`` hold of block effects, empty if arms share nothing:
+    an array of its own keeps what is read in every pull apart from it, which is faster.
+    ``arms`` and ``front`` are for the answer of one of them.
     """
 
     pulls: NDArray[np.float64]
@@ -41,6 +44,7 @@ class EightRuns(NamedTuple):
     normals: NDArray[np.float64]
     start: NDArray[np.uint64]
     middle: NDArray[np.uint64]
+    shared: NDArray[np.float64]
     arms: Arms
     front: Front
 
@@ -61,6 +65,7 @@ def make_eight_runs(bandit: BanditArrays) -> EightRuns:
         normals=float_memory((D + 1) * WIDTH),
         start=word_memory(WIDTH),
         middle=word_memory(WIDTH),
+        shared=bandit.factors[bandit.shared :].copy() if bandit.shared else np.empty(0),
         arms=arms,
         front=make_front(arms.stride),
     )
@@ -110,11 +115,15 @@ def pull_each(bandit, arm, eight):
     place = places(arm)
     counters = gather(eight.counter, place)
     scatter(eight.counter, place, counters + spread(uint64(bandit.n_arms * D) * GOLDEN))
-    count = gather(eight.pulls, place) + spread(1.0)
+    before = gather(eight.pulls, place)
+    count = before + spread(1.0)
     scatter(eight.pulls, place, count)
     start, middle = load(eight.start, 0), load(eight.middle, 0)
     first = arm * spread(uint64(D))
     truth = first + lane_numbers() * spread(uint64(bandit.step))
+    shares = eight.shared.size > 0
+    if shares:
+        draw_effects(D, eight.shared, 0, start, middle, as_whole(before), 1.0, eight.normals, eight.point, 0)
     if bandit.kind != BERNOULLI:
         for d in range(0, D, 2):
             a, b = normal_pair(start, middle, counters + spread(uint64(d) * GOLDEN))
@@ -129,6 +138,8 @@ def pull_each(bandit, arm, eight):
             value = fused(spread(bandit.factors[d]), load(eight.normals, d * WIDTH), mean)
         else:
             value = mean + _scattered(bandit, (first + spread(uint64(d))) * spread(uint64(D)), eight)
+        if shares:
+            value = value + load(eight.point, d * WIDTH)
         at = (first + spread(uint64(d))) * spread(uint64(WIDTH)) + lane_numbers()
         total = gather(eight.sums, at) + value
         mean = total / count
