@@ -249,7 +249,7 @@ def run_study(
     if processes:
         check_sendable(measure)
     costs = study.definition.costs
-    timed = Timed(measure) if costs is not None and costs.by_the_clock else measure
+    timed: Callable[..., Any] = Timed(measure) if costs is not None and costs.by_the_clock else measure
     wants_repeat = takes_repeat(measure)
     with executor_of(workers, processes) as (executor, size):
         crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters, until)
