@@ -124,7 +124,8 @@ class Rules:
             return
         if worker in (None, lease.worker):
             self.transaction.drop_leases([number])
-            self._append(Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker))
+            said = {**details} if lease.repeat is None else {**details, "repeat": lease.repeat}
+            self._append(Event(0, "failed", number, lease.arm, lease.round, details=said, worker=lease.worker))
 
     def void(self, number: int, why: str) -> None:
         """Takes a measurement back."""
