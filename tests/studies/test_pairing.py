@@ -14,6 +14,7 @@ from paretopick.studies.blocks import Blocks, as_block
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import read_study_file, study_file_text
 from paretopick.studies.state import new_state, restore_state
+from support.terminals import call, stdout_of
 
 RULES = {"options": {"a": {"dose": 1}, "b": {"dose": 2}, "c": {"dose": 3}}, "metrics": {"m": "max", "t": "min"}, "budget": 60}
 
@@ -85,6 +86,39 @@ def test_a_study_file_has_it(tmp_path):
 def test_identify_takes_it():
     found = pp.identify(lambda option, repeat: {"m": repeat, "t": 1.0}, list("ab"), RULES["metrics"], 20, pairing="repeat")
     assert found.used == 20
+
+
+CREATE = ["--options", "a,b", "--metrics", "m:max", "--budget", "12", "--pairing", "repeat"]
+
+
+def test_the_command_line_takes_it(tmp_path):
+    created = json.loads(stdout_of("create", "s", *CREATE, "--json", cwd=tmp_path))
+    assert created["pairing"] == "repeat"
+    todos = json.loads(stdout_of("ask", "s", "-n", "3", "--json", cwd=tmp_path))
+    assert [(todo["option"], todo["repeat"]) for todo in todos] == [("a", 0), ("b", 0), ("a", 1)]
+    assert "repeat" in stdout_of("ask", "s", cwd=tmp_path).splitlines()[0]
+    assert json.loads(stdout_of("sheet", "s", "-n", "1", "--json", cwd=tmp_path))[0]["repeat"] == 1
+    stdout_of("tell", "s", "3", "m=1", "repeat=1", cwd=tmp_path)
+    assert "is repeat 0 of its option, and repeat=5 was told" in call("tell", "s", "1", "m=1", "repeat=5", cwd=tmp_path).stderr
+    assert json.loads(stdout_of("measurements", "s", "--json", cwd=tmp_path))[0]["repeat"] == 1
+    stdout_of("void", "s", "--where", "repeat=1", "--why", "wrong", cwd=tmp_path)
+
+
+def test_a_file_and_the_flag_beside_it_are_one_too_many(tmp_path):
+    (tmp_path / "s.toml").write_text('options = ["a", "b"]\nbudget = 20\ncommand = "echo m={repeat}"\n[metrics]\nm = "max"\n')
+    for verb in ("create", "run"):
+        assert "--pairing stands beside s.toml" in call(verb, "s.toml", "--pairing", "repeat", cwd=tmp_path).stderr
+
+
+def test_a_run_measures_each_repeat_of_each_option(tmp_path):
+    stdout_of("run", "--name", "s", *CREATE, "--", "sh", "-c", "echo m=$PARETOPICK_REPEAT # {option}", cwd=tmp_path)
+    rows = json.loads(stdout_of("measurements", "s", "--json", cwd=tmp_path))
+    assert len(rows) == 12
+    assert all(row["m"] == row["repeat"] for row in rows)
+    assert (
+        "pairing is 'repeat' there and none here"
+        in call("run", "--name", "s", *CREATE[:-2], "--", "echo", "m={repeat}", cwd=tmp_path).stderr
+    )
 
 
 def test_a_status_says_it():
@@ -251,7 +285,7 @@ def test_what_no_blocks_can_be_is_refused(change):
     for each in ((0, 1, [1.0]), (0, "x", [2.0]), (1, "x", [3.0])):
         blocks.add(*each)
     names, rows = blocks.to_list()
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError):  # noqa: PT011 -- each says something else
         Blocks.from_list(list(change(names, rows)), 2, 1)
 
 

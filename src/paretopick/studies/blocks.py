@@ -235,8 +235,10 @@ class Blocks:
         if len(described) != n_options:
             raise InvalidInput(f"there are blocks of {len(described)} options; expected {n_options}.")
         for name in names:
-            if isinstance(name, bool) or as_block(name) != name or read._place(name) != len(read._names) - 1:
+            known = as_block(name)
+            if known is None or known != name or type(known) is not type(name) or name in read._places:
                 raise InvalidInput(f"block {name!r} is there twice, or is none.")
+            read._place(name)
         used = np.zeros(len(names), dtype=np.bool_)
         for arm, (blocks_text, values_text) in enumerate(described):
             blocks, values = _read(blocks_text, "<i8"), _read(values_text, "<f8")
