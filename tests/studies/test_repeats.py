@@ -292,6 +292,15 @@ def test_a_study_with_a_metric_or_setting_of_that_name_goes_on(storage, name):
     assert export(study, "csv").decode().splitlines()[0].count("repeat") == 1
 
 
+def test_a_study_whose_cost_has_that_name_goes_on(storage):
+    record = pp.Study.create("x", **RULES | {"budget": ("dollars", 5)}, storage="sqlite://").definition.to_dict()
+    study = pp.Study(storage, storage.create("s", record | {"cost": "repeat"}))
+    for todo in study.ask(2):
+        study.tell(todo.number, {"m": 1.0, "repeat": 0.5})
+    assert study.spent.spent == 1.0
+    assert [row["repeat"] for row in study.measurements()] == [0.5, 0.5]
+
+
 def test_a_study_that_tells_something_else_under_that_name_goes_on(study):
     todos = study.ask(4)
     told = pp.studies.definition.Told([1.0], {"repeat": "first"})

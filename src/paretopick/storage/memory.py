@@ -295,4 +295,6 @@ def _copied(event: Event, **fields: Any) -> Event:
 
 def _as_json(value: Mapping[str, Any]) -> Any:
     """A copy in which everything is as a database would give it back."""
+    if all(type(entry) in (int, str) for entry in value.values()):  # which most events have, a repeat for instance
+        return dict(value)
     return json.loads(json.dumps(value))

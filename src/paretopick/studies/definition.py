@@ -212,10 +212,11 @@ class Definition:
         """The options of the policy, as JSON values."""
         return self.choice.options
 
-    @property
+    @cached_property
     def counts_repeats(self) -> bool:
         """Whether tables have a column "repeat" of their own: not in older studies that call something else so."""
-        return not self.tells_repeat and "repeat" not in self.goals and "repeat" not in self.settings[0]
+        theirs = {*self.goals, *self.settings[0], *(() if self.costs is None else (self.costs.name,))}
+        return not self.tells_repeat and "repeat" not in theirs
 
     def new_policy(self) -> Policy:
         """Returns the policy of the study, which knows nothing yet; of a budget in a unit it knows nothing at all."""
@@ -305,7 +306,7 @@ class Definition:
 
     def _extra(self, given: Mapping[Any, Any]) -> dict[str, Any]:
         """What was told beside the metrics, without what is empty."""
-        columns = {*RESERVED, *self.settings[0]} - ({"repeat"} if self.tells_repeat else set())
+        columns = {*RESERVED} - (set() if self.counts_repeats else {"repeat"}) | {*self.settings[0]}
         extra = {}
         for name, value in given.items():
             check_name(name, "value beside the metrics")

@@ -93,7 +93,8 @@ class FilledRows:
         self._roundless = self.study.definition.choice.roundless
         settings = self.study.definition.settings[0]
         self._extras = [name for name in self.table.columns if _is_extra(name, {*self.study.metrics, *settings})]
-        if self.study.definition.tells_repeat and "repeat" in self.table.columns:
+        theirs = not self.study.definition.counts_repeats and "repeat" not in {*self.study.metrics, *settings}
+        if theirs and "repeat" in self.table.columns:
             self._extras.append("repeat")
         for name in self._extras:
             check_name(name, "value beside the metrics")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -51,11 +51,17 @@ class Rules:
         """
         expires = self._end(seconds)
         out = self._waited_for(worker, n)
-        free = {arm: repeats.free(out.repeats.get(arm, ())) for arm, repeats in enumerate(self.state.repeats)}
+        free: dict[int, Iterator[int]] = {}
+
+        def next_repeat(arm: int) -> int:
+            if arm not in free:
+                free[arm] = self.state.repeats[arm].free(out.repeats.get(arm, ()))
+            return next(free[arm])
+
         again = [lease._replace(worker=worker, expires=expires) for lease in (*out.mine, *out.over)[:n]]
         for place, lease in enumerate(again):
             if lease.repeat is None:  # from before repeats were counted
-                again[place] = lease._replace(repeat=next(free[lease.arm]))
+                again[place] = lease._replace(repeat=next_repeat(lease.arm))
                 self.transaction.change_leases([lease.number], repeat=again[place].repeat)
         changed = [lease.number for lease in again]
         self.transaction.change_leases(changed[len(out.mine) :], worker=worker)
@@ -63,7 +69,7 @@ class Rules:
         arms = self.state.proposals(n - len(again), out.by_arm)
         if arms and seed is not None:
             arms = self._shuffled(arms, out.by_arm, Random(f"{seed} {self.transaction.next_number}"))
-        asked = [(next(free[arm]), arm) for arm in arms]
+        asked = [(next_repeat(arm), arm) for arm in arms]
         if self.state.definition.pairing == "repeat":  # what belongs together is handed out together
             asked.sort(key=lambda each: each[0])
         numbers, asked_in = self.transaction.new_numbers(len(arms)), self.state.round
