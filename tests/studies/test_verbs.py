@@ -492,7 +492,7 @@ def write_csv(path: Path, rows: list[dict[str, str]]) -> None:
 def test_a_sheet_without_rounds_has_a_row_for_each_option_and_at_least_eight(folder, tmp_path_factory):
     stdout_of("sheet", "boosters", "-o", "sheet.csv", cwd=folder)
     rows = read_csv(folder / "sheet.csv")
-    assert list(rows[0]) == ["number", "option", "response", "price", "failed", "study"]
+    assert list(rows[0]) == ["number", "option", "repeat", "response", "price", "failed", "study"]
     assert len(rows) == 8
     assert stdout_of("sheet", "boosters", cwd=folder) == (folder / "sheet.csv").read_text()  # the same rows again
     assert stdout_of("sheet", "boosters", "-n", "12", cwd=folder).count("\n") == 13
