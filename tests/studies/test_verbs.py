@@ -114,7 +114,7 @@ def test_measurements_are_listed_and_chosen_by_what_they_have_in_common(tmp_path
         stdout_of("tell", "s", number, f"m={number}.5", f"plate={plate}", cwd=tmp_path)
     stdout_of("fail", "s", "4", "broke", cwd=tmp_path)
     header, *lines = stdout_of("measurements", "s", cwd=tmp_path).splitlines()
-    assert header.split() == ["number", "option", "dose", "m", "status", "why", "worker", "at", "plate"]
+    assert header.split() == ["number", "option", "dose", "repeat", "m", "status", "why", "worker", "at", "plate"]
     assert lines[0].split()[:6] == ["1", "a", "1", "1.5", "valid", "main"]
     assert lines[3].split()[:5] == ["4", "b", "2", "failed", "broke"]
     found = stdout_of("measurements", "s", "--where", "plate=7", "--where", "dose=2", "--csv", cwd=tmp_path)
