@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 Row: TypeAlias = "Sequence[float | None]"
@@ -54,6 +54,8 @@ class Lease(NamedTuple):
     expires: float | None
     """Seconds since 1970; None for never."""
     withdrawn: bool
+    repeat: int | None = None
+    """Which one of its option it is, from 0; None if it was handed out before repeats were counted."""
 
 
 class Checkpoint(NamedTuple):
@@ -73,6 +75,19 @@ class Outstanding(NamedTuple):
     """With others whose time is over, the longest ago first."""
     by_arm: dict[int, int]
     """How many of each option."""
+    repeats: dict[int, list[int]]
+    """Their repeats, ascending; without those that have none."""
+
+    @staticmethod
+    def from_rows(mine: list[Lease], over: list[Lease], waited_for: Iterable[tuple[int, int | None]]) -> Outstanding:
+        """What is out, from the leases that are named one by one, and option and repeat of all that are waited for."""
+        by_arm: dict[int, int] = {}
+        repeats: dict[int, list[int]] = {}
+        for arm, repeat in waited_for:
+            by_arm[arm] = by_arm.get(arm, 0) + 1
+            if repeat is not None:
+                repeats.setdefault(arm, []).append(repeat)
+        return Outstanding(mine, over, by_arm, {arm: sorted(numbers) for arm, numbers in repeats.items()})
 
 
 def row_digest(arm: int, row: Row) -> str:

@@ -68,7 +68,7 @@ TEXTS = st.sampled_from(
     ]
 )
 FLAGS = {
-    "create": ["--options", "--metrics", "--budget", "--policy", "--exact", "--scale"],
+    "create": ["--options", "--metrics", "--budget", "--policy", "--exact", "--scale", "--pairing"],
     "ask": ["-n", "--worker", "--lease"],
     "tell": [],
     "fail": [],

@@ -111,6 +111,17 @@ def test_states_of_studies(data):
 
 @examples(60)
 @given(data=st.data())
+def test_states_with_blocks(data):
+    study = pp.Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=30, pairing="plate", storage="sqlite://")
+    study.add([("a", {"m": 1.0, "plate": 3, "repeat": 0}), ("a", {"m": 2.0, "plate": "x"}), ("b", {"m": 3.0})])
+    with contextlib.suppress(pp.InvalidInput, LookupError, TypeError, ValueError, ArithmeticError):
+        state = restore_state(study.definition, edited(study._live.state.to_dict(), data))
+        assert len(state.next_repeats({})) == 2
+        state.to_dict()
+
+
+@examples(60)
+@given(data=st.data())
 def test_definitions(data):
     record = define(options=["a", "b"], metrics={"m": "max"}, budget=30).to_dict()
     with refused_politely():

@@ -138,7 +138,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **options: pp.identify(lambda option: (1.0, 2.0), **options),
         {
             "options": ["a", "b"], "metrics": {"m": "max", "p": "min"}, "budget": 8, "workers": 1, "retries": 0,
-            "name": "s", "policy": "uniform", "scale": "noise", "exact": (),
+            "name": "s", "policy": "uniform", "scale": "noise", "exact": (), "pairing": None,
         },
     ),
     "identify what was measured": (
@@ -149,7 +149,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda name, **options: pp.Study.create(name, storage="sqlite://", **options),
         {
             "name": "s", "options": ["a", "b"], "metrics": {"m": "max"}, "budget": 20, "policy": "ege-sr",
-            "scale": "noise", "exact": (),
+            "scale": "noise", "exact": (), "pairing": None,
         },
     ),
     "Study.open": (lambda name: pp.Study.open(name, storage="sqlite://"), {"name": "s"}),
@@ -227,7 +227,7 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "release": (lambda study, number, **more: study.release(number, **more), {"number": 2, "worker": "main"}),
     "extend": (pp.Study.extend, {"budget": 40, "confidence": 0.9, "resolution": None}),
     "aim": (pp.Study.aim, {"confidence": 0.9, "resolution": None}),
-    "add": (pp.Study.add, {"measurements": [("a", (1, 2)), ("b", {"m": 1, "p": 2})]}),
+    "add": (pp.Study.add, {"measurements": [("a", (1, 2)), ("b", {"m": 1, "p": 2, "repeat": 3})]}),
     "record": (
         pp.Study.record,
         {

@@ -73,7 +73,7 @@ def test_costs_are_typed_by_option_or_named(tmp_path):
 def test_a_sheet_has_what_a_measurement_costs_in_a_column_of_its_own(tmp_path):
     stdout_of(*CREATE, "5dollars", cwd=tmp_path)
     lines = stdout_of("sheet", "s", cwd=tmp_path).splitlines()
-    assert lines[0] == "number,option,m,dollars,failed,study"
+    assert lines[0] == "number,option,repeat,m,dollars,failed,study"
     filled = [line.replace(",,,,s", f",{n},0.5,,s") for n, line in enumerate(lines[1:])]
     (tmp_path / "sheet.csv").write_text("\n".join([lines[0], *filled]))
     assert "2 of 5 dollars spent" in stdout_of("import", "s", "sheet.csv", cwd=tmp_path)

@@ -403,7 +403,7 @@ def test_the_order_of_what_was_paid_leaves_no_trace(kind):
 
 def test_a_study_whose_budget_counts_measurements_has_the_state_that_it_had():
     state = new_state(define(**GIVEN | {"budget": 60}))
-    assert list(state.to_dict()) == ["format", "study", "position", "failed", "retired", "sums", "budget", "joined"]
+    assert list(state.to_dict()) == ["format", "study", "position", "failed", "retired", "sums", "repeats", "budget", "joined"]
     assert state.spent is None
 
 

@@ -84,7 +84,7 @@ def test_a_database_without_damage_is_fine(studies):
 
 EVENT = "UPDATE paretopick_events SET {} WHERE study_id = 1 AND position = {}"
 STUDY = "UPDATE paretopick_studies SET {} WHERE id = 1"
-LEASE = "INSERT INTO paretopick_leases VALUES (1, {}, {}, 1, 'w', NULL, FALSE)"
+LEASE = "INSERT INTO paretopick_leases VALUES (1, {}, {}, 1, 'w', NULL, FALSE, 0)"
 DROP = "DELETE FROM paretopick_events WHERE study_id = 1 AND position {}"
 
 STOPPED = {

@@ -402,7 +402,10 @@ def test_a_program_that_cannot_be_started_is_refused_before_anything_is_measured
         ([], "there is no command that measures"),
         (["  "], "there is no command that measures"),
         (["echo time={option}"], "is one word; write the command without quotes around it"),
-        (["echo", "{optoin}"], r"the command has \{optoin\}, and options have \{level\}, \{option\}; write \{\{optoin\}\}"),
+        (
+            ["echo", "{optoin}"],
+            r"the command has \{optoin\}, and options have \{level\}, \{option\}, \{repeat\}; write \{\{optoin\}\}",
+        ),
     ]:
         with pytest.raises(pp.InvalidInput, match=message):
             Command(words, metrics=["time"], settings=["level"], folder=tmp_path)

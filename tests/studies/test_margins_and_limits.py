@@ -102,7 +102,7 @@ def test_a_value_without_a_logarithm_is_a_failed_measurement_and_ends_the_run():
 def test_sheets_imports_and_exports_have_all_metrics(tmp_path):
     study = pp.Study.create("s", **GIVEN, storage=tmp_path / "s.db")
     rows = list(csv.DictReader(io.StringIO(sheet(study, study.ask(5, worker="sheet", lease=None)))))
-    assert list(rows[0]) == ["number", "option", "seconds", "errors", "size", "failed", "study"]
+    assert list(rows[0]) == ["number", "option", "repeat", "seconds", "errors", "size", "failed", "study"]
     for row in rows:
         row |= {"seconds": "3.5", "errors": "", "size": str(SIZES[row["option"]])}
     with (tmp_path / "sheet.csv").open("w", newline="") as file:
@@ -137,7 +137,7 @@ def test_the_command_line_takes_margins_and_limits(tmp_path):
         assert "errors" in stdout_of("result", "s", form, cwd=tmp_path)
     assert json.loads(stdout_of("measurements", "s", "--json", cwd=tmp_path))[1]["errors"] is None
     stdout_of("export", "s", "-o", "out.csv", cwd=tmp_path)
-    assert stdout_of("sheet", "s", cwd=tmp_path).startswith("number,option,seconds,errors,size,failed,study")
+    assert stdout_of("sheet", "s", cwd=tmp_path).startswith("number,option,repeat,seconds,errors,size,failed,study")
 
 
 @pytest.mark.parametrize(

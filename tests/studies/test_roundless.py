@@ -103,7 +103,7 @@ def test_the_same_data_by_other_ways_ask_for_the_same(storage):
     rng = np.random.default_rng(0)
     rows = [(option, tuple(rng.normal(TRUTH[option], 0.5))) for option in "abcde" * 3]
     plain = create(storage, "plain", options=list("abcde"))
-    plain.add(rows)
+    plain.add([(rows[0][0], dict(zip(plain.metrics, rows[0][1], strict=True)) | {"repeat": 0}), *rows[1:]])
     other = create(storage, "other", budget=30)
     other.add_option("e")
     other.extend(budget=60)

@@ -58,15 +58,15 @@ def filled(study, tmp_path, fill, n=1000):
 
 def test_a_sheet_has_a_row_for_each_measurement_and_a_cell_for_each_metric(study, in_rounds):
     assert sheet(study, study.ask(4)).splitlines() == [
-        "number,option,dose,response,price,failed,study",
-        "1,a,1,,,,s",
-        '2,"b, the second",2,,,,s',
-        '3,"c ""quoted""",3,,,,s',
-        "4,a,1,,,,s",
+        "number,option,dose,repeat,response,price,failed,study",
+        "1,a,1,0,,,,s",
+        '2,"b, the second",2,0,,,,s',
+        '3,"c ""quoted""",3,0,,,,s',
+        "4,a,1,1,,,,s",
     ]
     assert sheet(in_rounds, in_rounds.ask(1)).splitlines() == [
-        "number,option,dose,round,response,price,failed,study",
-        "1,a,1,1,,,,s",
+        "number,option,dose,round,repeat,response,price,failed,study",
+        "1,a,1,1,0,,,,s",
     ]
 
 
@@ -96,7 +96,7 @@ def test_a_sheet_may_be_filled_in_bit_by_bit_and_imported_again_and_again(study,
     assert study.used == 3
     assert study.status()["failed"] == 1
     study.void(2, "wrong")
-    more = path.read_text().replace('5,"b, the second",2,,,,s', '5,"b, the second",2,7,2,,s')
+    more = path.read_text().replace('5,"b, the second",2,1,,,,s', '5,"b, the second",2,1,7,2,,s')
     path.write_text(more)
     assert import_table(study, path) == Imported(told=1, failed=0, added=0, known=4, empty=first.empty - 1)
     assert study.used == 3  # one more, and one that stays void
@@ -183,7 +183,7 @@ def test_a_sheet_that_was_corrected_shows_the_differences_and_corrects_only_if_t
         study, tmp_path, lambda row: row.update(response=row["number"], price="" if row["number"] == "2" else row["dose"]), n=3
     )
     import_table(study, path)
-    path.write_text(path.read_text().replace("1,a,1,1,1", "1,a,1,10,1").replace('second",2,2,,', 'second",2,2,2,'))
+    path.write_text(path.read_text().replace("1,a,1,0,1,1", "1,a,1,0,10,1").replace('second",2,0,2,,', 'second",2,0,2,2,'))
     before = study.events()
     with pytest.raises(
         pp.AlreadyTold, match="2 other values for measurements that the study knows; nothing was imported"
@@ -205,11 +205,11 @@ def test_a_sheet_that_was_corrected_shows_the_differences_and_corrects_only_if_t
 
 def test_an_import_that_is_made_again_under_its_id_has_no_further_effect_and_returns_the_same(study, tmp_path):
     path = filled(study, tmp_path, lambda row: row.update(response=row["number"], price=row["dose"]), n=2)
-    path.write_text(path.read_text() + ",a,1,7,1,,\n")
+    path.write_text(path.read_text() + ",a,1,,7,1,,\n")
     first = import_table(study, path, request="one")
     assert (first.told, first.added) == (2, 1)
     assert import_table(study, path, request="one") == first
-    path.write_text(path.read_text().replace("1,a,1,1,1", "1,a,1,10,1"))
+    path.write_text(path.read_text().replace("1,a,1,0,1,1", "1,a,1,0,10,1"))
     second = import_table(study, path, correct=True, request="two")
     assert (second.corrected, second.known) == (1, 2)
     events = study.events()
@@ -430,7 +430,10 @@ def test_options_from_a_table_whose_columns_are_spelt_otherwise_or_hold_other_se
 
 def test_export_as_csv_has_every_measurement_with_all_its_digits(measured):
     rows = list(csv.DictReader(io.StringIO(export(measured, "csv").decode())))
-    assert list(rows[0]) == ["number", "option", "dose", "round", "response", "price", "status", "why", "worker", "at", "study"]
+    assert list(rows[0]) == [
+        *("number", "option", "dose", "round", "repeat", "response", "price"),
+        *("status", "why", "worker", "at", "study"),
+    ]
     assert rows[0]["dose"] == "1"
     assert [(row["number"], row["status"], row["why"]) for row in rows] == [
         ("1", "told", ""),
@@ -574,7 +577,7 @@ def test_a_sheet_holds_no_formula_and_is_read_back_as_it_was(tmp_path_factory, s
     rows = list(csv.reader(io.StringIO(sheet(study, study.ask(2, worker="w")))))
     assert not [cell for row in rows for cell in row if cell.startswith(FORMULAS) and not is_number(cell, decimal_comma=False)]
     for row in rows[1:]:
-        row[2 : 2 + len(study.metrics)] = ["-1.5"] * len(study.metrics)
+        row[3 : 3 + len(study.metrics)] = ["-1.5"] * len(study.metrics)
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
     used = study.used

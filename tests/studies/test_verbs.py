@@ -114,7 +114,7 @@ def test_measurements_are_listed_and_chosen_by_what_they_have_in_common(tmp_path
         stdout_of("tell", "s", number, f"m={number}.5", f"plate={plate}", cwd=tmp_path)
     stdout_of("fail", "s", "4", "broke", cwd=tmp_path)
     header, *lines = stdout_of("measurements", "s", cwd=tmp_path).splitlines()
-    assert header.split() == ["number", "option", "dose", "m", "status", "why", "worker", "at", "plate"]
+    assert header.split() == ["number", "option", "dose", "repeat", "m", "status", "why", "worker", "at", "plate"]
     assert lines[0].split()[:6] == ["1", "a", "1", "1.5", "valid", "main"]
     assert lines[3].split()[:5] == ["4", "b", "2", "failed", "broke"]
     found = stdout_of("measurements", "s", "--where", "plate=7", "--where", "dose=2", "--csv", cwd=tmp_path)
@@ -492,7 +492,7 @@ def write_csv(path: Path, rows: list[dict[str, str]]) -> None:
 def test_a_sheet_without_rounds_has_a_row_for_each_option_and_at_least_eight(folder, tmp_path_factory):
     stdout_of("sheet", "boosters", "-o", "sheet.csv", cwd=folder)
     rows = read_csv(folder / "sheet.csv")
-    assert list(rows[0]) == ["number", "option", "response", "price", "failed", "study"]
+    assert list(rows[0]) == ["number", "option", "repeat", "response", "price", "failed", "study"]
     assert len(rows) == 8
     assert stdout_of("sheet", "boosters", cwd=folder) == (folder / "sheet.csv").read_text()  # the same rows again
     assert stdout_of("sheet", "boosters", "-n", "12", cwd=folder).count("\n") == 13

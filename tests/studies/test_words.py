@@ -77,7 +77,10 @@ def test_other_words_are_one_word_whatever_they_hold(show):
             r"has \{option...\} inside of '-\{option...\}', and it stands for several words; write it as",
         ),
         (["sh", "-c", "echo {option...}"], r"inside of 'echo \{option...\}'"),
-        (["./show", "{optoin...}"], r"has \{optoin...\}, and options have \{option\}; write \{\{optoin...\}\} for plain braces"),
+        (
+            ["./show", "{optoin...}"],
+            r"has \{optoin...\}, and options have \{option\}, \{repeat\}; write \{\{optoin...\}\} for plain braces",
+        ),
     ],
 )
 def test_where_several_words_make_no_sense_the_command_is_refused(show, words, message):

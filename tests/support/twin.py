@@ -14,6 +14,28 @@ from paretopick.metrics import requirements_of
 from paretopick.studies.definition import Definition
 
 
+def repeats_by_option(events, n_options: int) -> list[list[int | None]]:
+    """The repeats of the valid measurements of each option, by number; None for those that have none."""
+    valid: dict[int, tuple[int, int | None]] = {}
+    for event in events:
+        if event.kind == "told":
+            valid[event.number] = event.arm, (event.details or {}).get("repeat")
+        elif event.kind == "voided":
+            del valid[event.number]
+    return [[repeat for _, (arm, repeat) in sorted(valid.items()) if arm == option] for option in range(n_options)]
+
+
+def next_repeats(events, n_options: int, out: dict[int, list[int]]) -> list[int]:
+    """The lowest number of each option that is free; those without a repeat have the lowest."""
+    found = []
+    for arm, taken in enumerate(repeats_by_option(events, n_options)):
+        repeat = sum(each is None for each in taken)
+        while repeat in taken or repeat in out.get(arm, []):
+            repeat += 1
+        found.append(repeat)
+    return found
+
+
 class Literal:
     """Samples and what follows from them by definition; ``definition`` and ``counted`` come from whoever reads the log."""
 

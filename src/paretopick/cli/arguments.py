@@ -173,6 +173,18 @@ ResolutionGiven = Annotated[
 ]
 
 
+PairingGiven = Annotated[
+    str | None,
+    typer.Option(
+        "--pairing",
+        metavar="NAME",
+        help="What measurements share that makes them vary: repeat, if the n-th of all options use the same question, split or "
+        "seed; or a value beside the metrics, such as plate.",
+        show_default=False,
+    ),
+]
+
+
 def aim_from(confidence: float | None, resolution: str | None) -> dict[str, Any]:
     """When to stop, from the texts of the command line, without what is not said."""
     told: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
@@ -352,6 +364,7 @@ def study_from(
     scale: str,
     *,
     cost: str | None = None,
+    pairing: str | None = None,
 ) -> dict[str, Any]:
     """What defines a study, from the texts of the command line."""
     if options is None or metrics is None or budget is None:
@@ -364,6 +377,7 @@ def study_from(
         "policy": policy,
         "scale": number_pairs(split_at_commas([scale]), f"--scale {scale}") if "=" in scale else scale,
         "exact": names_in(exact),
+        "pairing": pairing,
     }
 
 

@@ -19,6 +19,7 @@ from paretopick.cli.arguments import (
     Json,
     MetricsGiven,
     OptionsGiven,
+    PairingGiven,
     PolicyGiven,
     ResolutionGiven,
     ScaleGiven,
@@ -73,6 +74,7 @@ def command(
     cost: CostGiven = None,
     confidence: ConfidenceGiven = None,
     resolution: ResolutionGiven = None,
+    pairing: PairingGiven = None,
     shell: Annotated[
         bool,
         typer.Option("--shell", help="Have a shell read the command; {option} is one word for it, {option...} several."),
@@ -125,19 +127,21 @@ def command(
 
     The study is created if it is not there, and continued if it is. The command prints one JSON object or lines name=value;
     the metrics wall_seconds, cpu_seconds, max_memory_mb, output_bytes and exit_code are measured without. {option} and any column
-    of the table of options are replaced, without a shell in between; {option...} by several words. Run it several times to
+    of the table of options are replaced, without a shell in between; {option...} by several words, {repeat} by which measurement
+    of the option this is, from 0, which is also in PARETOPICK_REPEAT. Run it several times to
     have more workers, with PostgreSQL on several machines.
     """
     others = OtherPrograms()
     aim = aim_from(confidence, resolution)
     if options is not None or metrics is not None:
-        definition = define(**study_from(options, metrics, budget, policy, exact, scale, cost=cost), **aim)
+        definition = define(**study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing), **aim)
         told = _inline(what or [], definition, name, shell)
     else:
         changed = {
             "--policy": policy != DEFAULT_POLICY,
             "--exact": bool(exact),
             "--cost": cost is not None,
+            "--pairing": pairing is not None,
             "--scale": scale != "noise",
             "--shell": shell,
         } | {f"--{name}": True for name in aim}

@@ -76,7 +76,9 @@ def sheet(
             f"see paretopick status {shlex.quote(study.name)}."
         )
     if as_json:
-        print_json([{"number": todo.number, "option": todo.option, **todo.settings, "round": todo.round} for todo in todos])
+        ours = ["round", *(["repeat"] if study.definition.counts_repeats else [])]
+        shown = ({"number": todo.number, "option": todo.option, **todo.settings} for todo in todos)
+        print_json([row | {name: getattr(todo, name) for name in ours} for row, todo in zip(shown, todos, strict=True)])
         return
     text = tables.sheet(study, todos)
     mark = "" if output is None or text.isascii() else "\N{BYTE ORDER MARK}"  # without, spreadsheets show other letters

@@ -25,6 +25,7 @@ from paretopick.cli.arguments import (
     Number,
     OnlyName,
     OptionsGiven,
+    PairingGiven,
     PolicyGiven,
     Reason,
     Request,
@@ -76,6 +77,7 @@ def create(
     cost: CostGiven = None,
     confidence: ConfidenceGiven = None,
     resolution: ResolutionGiven = None,
+    pairing: PairingGiven = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -86,12 +88,13 @@ def create(
     aim = aim_from(confidence, resolution)
     if name.endswith(".toml"):
         beside = {"--options": options, "--metrics": metrics, "--budget": budget, "--exact": exact, "--cost": cost}
+        beside |= {"--pairing": pairing}
         changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"} | {f"--{key}": True for key in aim}
         check_file_alone(name, {flag: bool(given) for flag, given in beside.items()} | changed)
         file = read_study_file(name)
         study = new_study(file.name, file.definition, storage)
     else:
-        told = study_from(options, metrics, budget, policy, exact, scale, cost=cost) | aim
+        told = study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing) | aim
         study = Study.create(name, **told, storage=storage)
     state, name = study.status(), study.name
     if as_json:
@@ -122,8 +125,9 @@ def ask(
     elif todos:
         columns = list(todos[0].settings)
         in_rounds = not study.definition.choice.roundless
-        rows = [[todo.number, todo.option, *todo.settings.values(), *([todo.round] if in_rounds else [])] for todo in todos]
-        print_table(["number", "option", *columns, *(["round"] if in_rounds else [])], rows)
+        ours = [*(["round"] if in_rounds else []), *(["repeat"] if study.definition.counts_repeats else [])]
+        rows = [[todo.number, todo.option, *todo.settings.values(), *(getattr(todo, name) for name in ours)] for todo in todos]
+        print_table(["number", "option", *columns, *ours], rows)
     else:
         left = "budget" if study.definition.choice.roundless else "round"
         print("Nothing: the study is done." if study.done else f"Nothing now: the rest of the {left} is out with other workers.")

@@ -123,7 +123,7 @@ class Transaction(Protocol):
         """Returns one that is out, None if it is not."""
 
     def outstanding(self, worker: str, n: int) -> Outstanding:
-        """Returns what is out and not withdrawn: up to ``n`` of a worker, and of others whose time is over; and counts."""
+        """Returns what is out and not withdrawn: up to ``n`` of a worker, and of others whose time is over; counts, repeats."""
 
     def newest(self, arm: int, n: int) -> list[int]:
         """Returns the numbers of the last ``n`` of an option that are out and not withdrawn."""
@@ -132,7 +132,7 @@ class Transaction(Protocol):
         """Keeps leases on new numbers."""
 
     def change_leases(self, numbers: Iterable[int], **fields: Any) -> None:
-        """Gives leases another worker, end or state."""
+        """Gives leases another worker, end, state or repeat."""
 
     def drop_leases(self, numbers: Iterable[int]) -> None:
         """Forgets leases; those that are not there are not missed."""

@@ -10,7 +10,6 @@ import json
 import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -214,7 +213,7 @@ class MemoryTransaction:
         mine = [lease for lease in out if lease.worker == worker]
         over = [(lease.expires, lease) for lease in out if lease.worker != worker and lease.expires is not None]
         ended = [lease for expires, lease in sorted(over) if expires <= self.now]
-        return Outstanding(mine[:n], ended[:n], dict(Counter(lease.arm for lease in out)))
+        return Outstanding.from_rows(mine[:n], ended[:n], ((lease.arm, lease.repeat) for lease in out))
 
     def newest(self, arm: int, n: int) -> list[int]:
         """Returns the numbers of the last of an option that are out."""
@@ -230,7 +229,7 @@ class MemoryTransaction:
             mine[lease.number] = lease
 
     def change_leases(self, numbers: Iterable[int], **fields: Any) -> None:
-        """Gives leases another worker, end or state."""
+        """Gives leases another worker, end, state or repeat."""
         mine = self._own_leases()
         for number in numbers:
             if number in mine:
@@ -296,4 +295,6 @@ def _copied(event: Event, **fields: Any) -> Event:
 
 def _as_json(value: Mapping[str, Any]) -> Any:
     """A copy in which everything is as a database would give it back."""
+    if all(type(entry) in (int, str) for entry in value.values()):  # which most events have, a repeat for instance
+        return dict(value)
     return json.loads(json.dumps(value))

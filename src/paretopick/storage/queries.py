@@ -54,7 +54,7 @@ OVER = (
     .order_by(leases.c.expires, leases.c.number)
     .limit(MOST)
 )
-BY_ARM = sql.select(leases.c.arm, sql.func.count()).where(leases.c.study_id == STUDY, WAITED_FOR).group_by(leases.c.arm)
+REPEATS = sql.select(leases.c.arm, leases.c.repeat).where(leases.c.study_id == STUDY, WAITED_FOR)
 NEWEST = (
     sql.select(leases.c.number)
     .where(leases.c.study_id == STUDY, WAITED_FOR, leases.c.arm == sql.bindparam("an_arm", type_=sql.Integer))
@@ -66,7 +66,7 @@ THIS_LEASE = (leases.c.study_id == STUDY, leases.c.number == NUMBER)
 DROP_LEASE = sql.delete(leases).where(*THIS_LEASE)
 CHANGE_LEASE = {
     field: sql.update(leases).where(*THIS_LEASE).values({field: sql.bindparam("changed", type_=leases.c[field].type)})
-    for field in ("worker", "expires", "withdrawn")
+    for field in ("worker", "expires", "withdrawn", "repeat")
 }
 SHIFT_LEASES = (
     sql.update(leases).where(leases.c.study_id == STUDY).values(expires=leases.c.expires - sql.bindparam("by", type_=sql.Double))

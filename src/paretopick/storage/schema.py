@@ -13,7 +13,7 @@ import sqlalchemy as sql
 from paretopick.errors import InvalidInput
 from paretopick.storage.dialects import Database
 
-LAYOUT = "0002"
+LAYOUT = "0003"
 """The newest migration: the layout that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -73,6 +73,7 @@ leases = sql.Table(
     sql.Column("worker", sql.Text, nullable=False),
     sql.Column("expires", sql.Double),
     sql.Column("withdrawn", sql.Boolean, nullable=False),
+    sql.Column("repeat", sql.Integer),
 )
 """Measurements that are out with a worker. One that is withdrawn is no longer waited for, but welcome."""
 

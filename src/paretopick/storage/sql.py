@@ -245,8 +245,8 @@ class SQLTransaction:
     def outstanding(self, worker: str, n: int) -> Outstanding:
         """Returns what is out and not withdrawn, as far as somebody who asks for more has to know."""
         values = self._key | {"a_worker": worker, "most": n, "now": self.now}
-        mine, over, by_arm = self._ask_all([Statement(text, values) for text in (queries.MINE, queries.OVER, queries.BY_ARM)])
-        return Outstanding(read_leases(mine), read_leases(over), dict(by_arm))
+        mine, over, all_ = self._ask_all([Statement(text, values) for text in (queries.MINE, queries.OVER, queries.REPEATS)])
+        return Outstanding.from_rows(read_leases(mine), read_leases(over), all_)
 
     def newest(self, arm: int, n: int) -> list[int]:
         """Returns the numbers of the last of an option that are out."""
@@ -258,7 +258,7 @@ class SQLTransaction:
             self._pending.append(Statement(queries.INSERT_LEASES, rows))
 
     def change_leases(self, numbers: Iterable[int], **fields: Any) -> None:
-        """Gives leases another worker, end or state."""
+        """Gives leases another worker, end, state or repeat."""
         numbers = list(numbers)
         for field, value in fields.items():
             if numbers:
@@ -352,4 +352,4 @@ def _row(event: Event) -> tuple[Any, ...]:
 
 def read_leases(rows: Rows) -> list[Lease]:
     """Leases from their rows."""
-    return [Lease(*row)._replace(withdrawn=bool(row[-1])) for row in rows]
+    return [lease._replace(withdrawn=bool(lease.withdrawn)) for lease in (Lease(*row) for row in rows)]

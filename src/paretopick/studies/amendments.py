@@ -203,7 +203,8 @@ class Amendments(ABC):
         options are due, now or in a later round, instead of new ones.
 
         Args:
-            measurements: pairs of an option and its values.
+            measurements: pairs of an option and its values; a mapping may have a ``repeat``, which one of its option it was,
+                from 0.
             request: an id of this call, any text, kept with what it did. The same id again does nothing more and returns the
                 same: for calls whose answer was lost. ``OutcomeUnknown`` says under which id a call without one was made.
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isfinite, log, nan
 from typing import Any
 
@@ -19,11 +20,13 @@ from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event, Row
 from paretopick.policies.base import STATE_FORMAT, Policy
 from paretopick.studies.aims import Aim
+from paretopick.studies.blocks import Block, Blocks
 from paretopick.studies.budgets import Spent
 from paretopick.studies.definition import Definition
+from paretopick.studies.repeats import LARGEST_REPEAT, Repeats, repeat_of
 from paretopick.studies.sums import Sums
 
-FORMAT = [4, STATE_FORMAT]
+FORMAT = [5, STATE_FORMAT]
 """Version of the dictionaries of ``to_dict``; raised whenever the same events lead to another state."""
 
 
@@ -44,9 +47,13 @@ class State(ABC):
         """Options that were taken out, and why."""
         self.aims = [definition.aim]
         """When it stops before the budget is spent: as it was said at first, then, and last."""
-        self.at_last_look: tuple[int, Sums] | None = None
-        """The position and the sums when it was last time to look whether the aim is reached; None if that is now."""
+        self.at_last_look: tuple[int, Sums, Blocks | None] | None = None
+        """Position, sums and blocks when it was last time to look whether the aim is reached; None if that is now."""
         self._base = definition
+        self.repeats = [Repeats() for _ in definition.options]
+        """Which repeats the valid measurements of each option have, those that do not count yet included."""
+        self.blocks: Blocks | None = None
+        """The measurements by what they share, where the definition has a pairing."""
         self.sums = Sums(len(definition.options), len(definition.metrics))
         """Of the measurements that count."""
 
@@ -124,6 +131,20 @@ class State(ABC):
         """Measurements that do not count, because nobody asked for them yet."""
         return 0
 
+    @property
+    def listed(self) -> int:
+        """Measurements that checkpoints hold one by one."""
+        return self.kept + (0 if self.blocks is None else len(self.blocks))
+
+    def next_repeats(self, out: Mapping[int, Sequence[int]]) -> IntArray:
+        """Returns for each option the repeat that its next measurement is: the lowest that is free.
+
+        Args:
+            out: the repeats of each option that are being measured.
+        """
+        free = [next(repeats.free(out.get(arm, ()))) for arm, repeats in enumerate(self.repeats)]
+        return np.array(free, dtype=np.int64)
+
     def exact_value(self, arm: int, metric: int) -> float | None:
         """Returns what an exact metric of an option is, None before it was told."""
         return self.sums.mean(arm, metric) if self.sums.known[arm, metric] else None
@@ -174,7 +195,11 @@ class State(ABC):
 
     def blocked(self, arms: Sequence[int]) -> Blocked | None:
         """Returns the measurements of some options by block, as they are compared; None where none is declared to share any."""
-        return None
+        return None if self.blocks is None else self.blocks.blocked(arms)
+
+    def block_names(self, arms: Sequence[int]) -> list[Block]:
+        """Returns the blocks of some options, in the order of the rows of ``blocked``."""
+        return [] if self.blocks is None else self.blocks.names(arms)
 
     def estimates(self, arms: Sequence[int], *, blocked: Blocked | None = None) -> Estimates:
         """Returns what is known about the means of some options, as they are compared; raises ``NotReady`` if too little is.
@@ -246,11 +271,12 @@ class State(ABC):
         return copy.deepcopy(self, {id(self.definition): self.definition, id(self._base): self._base})
 
     def when_last_looked_at(self) -> State:
-        """Returns the state as it was when it was last time to look whether the aim is reached, a copy; itself if that is now."""
+        """Returns a copy with the data as they were when it was last time to look at the aim; itself if that is now."""
         if self.at_last_look is None:
             return self
         before = self.copy()
-        (before.position, before.sums), before.at_last_look = self.at_last_look, None
+        assert before.at_last_look is not None
+        (before.position, before.sums, before.blocks), before.at_last_look = before.at_last_look, None
         return before
 
     # Checkpoints.
@@ -272,13 +298,19 @@ class State(ABC):
             "failed": self.failed,
             "retired": [[arm, why] for arm, why in sorted(self.retired.items())],
             "sums": self.sums.to_list(),
-        }
+            "repeats": [repeats.to_list() for repeats in self.repeats],
+        } | ({"tells_repeat": True} if self.definition.tells_repeat else {})
 
     def _load_common(self, saved: Mapping[str, Any]) -> None:
         n_options = len(self.definition.options)
         self.sums = Sums.from_list(saved["sums"], n_options, len(self.definition.metrics))
         self.retired = {check_integer(arm, "option", minimum=0, maximum=n_options - 1): str(why) for arm, why in saved["retired"]}
         self.position, self.failed = (check_integer(saved[key], key, minimum=0) for key in ("position", "failed"))
+        if len(saved["repeats"]) != n_options:
+            raise ValueError(f"there are repeats of {len(saved['repeats'])} options; expected {n_options}")
+        self.repeats = [Repeats.from_list(repeats) for repeats in saved["repeats"]]
+        if saved.get("tells_repeat", False):
+            self._has_its_own_repeat()
 
     # Reading events.
 
@@ -290,6 +322,27 @@ class State(ABC):
                 f"expected a number below {len(self.definition.options)}."
             )
         return event.arm
+
+    def _take_repeat(self, event: Event, arm: int) -> None:
+        """A measurement of an option was told."""
+        details = event.details
+        repeat = None if details is None else details.get("repeat")
+        if repeat is not None and not (isinstance(repeat, int) and 0 <= repeat <= LARGEST_REPEAT):
+            raise LogDamaged(f"event {event.position} of the log ({event.kind}) has the repeat {repeat!r}; expected a number.")
+        self.repeats[arm].add(repeat)
+        if details is not None and not self.definition.tells_repeat and "repeat" in details.get("extra", ()):
+            self._has_its_own_repeat()
+
+    def _free_repeat(self, event: Event, arm: int) -> None:
+        """A measurement of an option was taken back."""
+        if not self.repeats[arm].remove(repeat_of(event)):
+            raise LogDamaged(
+                f"event {event.position} of the log takes back a measurement with repeat {repeat_of(event)}, and there is none."
+            )
+
+    def _has_its_own_repeat(self) -> None:
+        """Measurements tell something else under the name of repeats."""
+        self.definition = replace(self.definition, tells_repeat=True)
 
     def _measured(self, event: Event) -> tuple[int, int, Row]:
         """Number, option and values of an event about a measurement."""
@@ -336,5 +389,6 @@ def fingerprint(definition: Definition) -> str:
     about = definition.to_dict()
     parts = [about[key] for key in ("options", "metrics", "exact", "budget", "policy", "policy_options", "scale")]
     parts += [about[key] for key in ("details", "cost") if key in about]
+    parts += [["pairing", definition.pairing]] if definition.pairing is not None else []
     parts += [list(definition.costs.by_option)] if definition.costs is not None and definition.costs.by_option else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

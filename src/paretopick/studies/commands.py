@@ -16,7 +16,7 @@ from paretopick.studies.definition import RESERVED
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.plain_words import Filled, PlainWords, check_names, word_for_a_shell
 from paretopick.studies.readings import line_with, readings
-from paretopick.studies.shell import OPTION, SETTING, ShellCode, variables
+from paretopick.studies.shell import OPTION, REPEAT, SETTING, ShellCode, variables
 from paretopick.studies.shell_syntax import PLACEHOLDER
 from paretopick.studies.started import Started, end_of, how_it_ended
 from paretopick.studies.usage import Usage, built_in
@@ -37,13 +37,15 @@ FOR_US = ("PARETOPICK_STORAGE", PASSWORD_FILE)
 class Command:
     """A command that measures an option: ``{option}`` and ``{setting}`` stand for its name and its settings.
 
+    ``{repeat}`` stands for which measurement of the option it is, from 0.
+
     It prints one JSON object, or lines ``name=value``. Numbers and texts that the object has beside the metrics are kept, as
     whatever is told beside metrics is; whatever else it prints is ignored. Metrics that are called as in ``BUILT_IN`` it need not
     print: they are measured from outside. If all of them are, its output is data: as long as it likes, and not read.
 
     Its environment is ours, without what says where the study is kept; it finds there the name of the option, its settings, the
-    number of the measurement and the round in PARETOPICK_OPTION, PARETOPICK_SETTING_name, PARETOPICK_NUMBER and
-    PARETOPICK_ROUND. It ends when this process does.
+    number of the measurement, the round and the repeat in PARETOPICK_OPTION, PARETOPICK_SETTING_name, PARETOPICK_NUMBER,
+    PARETOPICK_ROUND and PARETOPICK_REPEAT. It ends when this process does.
 
     Args:
         words: the program and its arguments, which see the values as they are, without a shell; or with ``shell`` one text for
@@ -104,9 +106,12 @@ class Command:
     def depends_on_the_option(self) -> bool:
         """Whether the command says which option it measures; otherwise it must look into its environment."""
         return any(
-            OPTION in word or SETTING in word or any(found[1] is not None for found in PLACEHOLDER.finditer(word))
+            OPTION in word or SETTING in word or any(self._is_about_the_option(found[1]) for found in PLACEHOLDER.finditer(word))
             for word in self._given
         )
+
+    def _is_about_the_option(self, name: str | None) -> bool:
+        return name is not None and self._names.get(name) != REPEAT
 
     @property
     def word_for_a_shell(self) -> str:
@@ -123,7 +128,8 @@ class Command:
         self._started.stop()
 
     def _measure(self, todo: Measurement) -> dict[str, Any]:
-        values = {"option": todo.option, **{name: str(value) for name, value in todo.settings.items()}}
+        values = {"option": todo.option, "repeat": str(todo.repeat)}
+        values |= {name: str(value) for name, value in todo.settings.items()}
         if self._prepare is not None:
             try:
                 self._run(self._prepare.filled(values), todo, values, measured=False)
@@ -168,7 +174,8 @@ class Command:
         ours = {
             self._names[name]: value for name, value in values.items() if name in self._names and len(value) <= LONGEST_VARIABLE
         }
-        names = {OPTION: todo.option, "PARETOPICK_NUMBER": str(todo.number), "PARETOPICK_ROUND": str(todo.round)}
+        names = {OPTION: todo.option, REPEAT: str(todo.repeat)}
+        names |= {"PARETOPICK_NUMBER": str(todo.number), "PARETOPICK_ROUND": str(todo.round)}
         return {name: value for name, value in os.environ.items() if name not in self._hidden} | ours | names
 
     def _hint(self, code: int | None, filled: Filled, values: Mapping[str, str]) -> str:

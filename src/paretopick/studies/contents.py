@@ -11,6 +11,7 @@ from typing import Any
 from paretopick._words import counted, short
 from paretopick.events import Event, Lease, row_digest
 from paretopick.studies.definition import Definition
+from paretopick.studies.repeats import LARGEST_REPEAT
 
 NEEDED = {
     "told": ("number", "arm", "measured"),
@@ -69,6 +70,7 @@ class Contents:
                 case _ if name not in details:
                     raise Wrong(f"it does not say {name!r}")
         self._check_digest(event, details)
+        _check_shared(details)
         if event.round is not None and not is_whole(event.round, 1):
             raise Wrong(f"its round is {short(event.round)}")
         if not _is_real(event.at):
@@ -87,6 +89,7 @@ class Contents:
             raise Wrong(f"it cannot be read, it is {short(tuple(row), 100)}")
         if lease.expires is not None and not _is_real(lease.expires):
             raise Wrong(f"it ends at {short(lease.expires)}")
+        _check_shared({"repeat": lease.repeat})
 
     def _check_number(self, number: Any) -> int:
         if not is_whole(number, 1) or number >= self._next_number:
@@ -153,6 +156,15 @@ class _Fates:
 
     def __setitem__(self, number: int, fate: str) -> None:
         self._pieces[number >> 12][number & 4095] = FATES.index(fate)
+
+
+def _check_shared(details: Mapping[str, Any]) -> None:
+    """Whether a measurement can be the repeat that is said, and in the block."""
+    repeat, block = details.get("repeat"), details.get("block")
+    if repeat is not None and not (is_whole(repeat, 0) and repeat <= LARGEST_REPEAT):
+        raise Wrong(f"its repeat is {short(repeat)}, and expected was a whole number from 0 on")
+    if block is not None and not isinstance(block, str) and not _is_real(block):
+        raise Wrong(f"its block is {short(block)}, and expected was a number or a text")
 
 
 def is_whole(value: Any, minimum: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,9 +18,10 @@ from paretopick.policies import DEFAULT_POLICY, PolicyChoice, PolicyGiven, check
 from paretopick.policies.base import Policy
 from paretopick.studies.aims import NO_AIM, Aim, Finest, check_aim
 from paretopick.studies.budgets import NEARLY, Amount, Budget, BudgetGiven, CostGiven, Costs, budget_of, costs_of
+from paretopick.studies.repeats import check_repeat
 from paretopick.theory.requirements import Requirements
 
-RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits")
+RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits", "repeat")
 """Columns that tables did not have yet when studies could have them as metrics or settings: these studies go on."""
 
 RESERVED = (
@@ -49,11 +50,14 @@ class Told(NamedTuple):
     """Who made it, if it comes from elsewhere."""
     at: float | None = None
     """When, in seconds since 1970, likewise."""
+    repeat: int | None = None
+    """Which one of its option it was, from 0, if that was said."""
 
     @property
     def details(self) -> dict[str, Any] | None:
         """What the event of it says beside the values."""
-        more = ({"extra": self.extra} if self.extra else {}) | ({} if self.at is None else {"at": self.at})
+        more: dict[str, Any] = {"extra": self.extra} if self.extra else {}
+        more |= {name: value for name, value in (("at", self.at), ("repeat", self.repeat)) if value is not None}
         return more or None
 
 
@@ -79,6 +83,8 @@ class Definition:
     """Where the budget is in a unit, what a measurement costs, as ``define`` takes it; None for what is called as the unit."""
     aim: Aim = NO_AIM
     """When it stops before the budget is spent."""
+    pairing: str | None = None
+    """What measurements share that makes them vary: "repeat", or a column that is told beside the metrics; None for nothing."""
     command: tuple[str, ...] = ()
     """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next five."""
     shell: bool = False
@@ -91,6 +97,8 @@ class Definition:
     """Another command, which runs before each measurement and is not measured."""
     warmup: int = 0
     """Runs of each option before it is measured for the first time, which do not count."""
+    tells_repeat: bool = field(default=False, compare=False)
+    """Whether measurements tell something of their own under the name "repeat", as they could before repeats were counted."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns JSON values, of which ``Definition.from_dict`` makes an equal definition; databases hold them."""
@@ -98,6 +106,7 @@ class Definition:
         cost = dict(self.cost) if isinstance(self.cost, Mapping) else self.cost
         aim = self.aim.to_dict()
         rest = {"details": details, "aim": aim, "prepare": list(self.prepare), "warmup": self.warmup, "cost": cost}
+        rest |= {"pairing": self.pairing}
         return {
             "options": list(self.options),
             "settings": [dict(row) for row in self.settings],
@@ -147,6 +156,7 @@ class Definition:
             folder=record.get("folder"),
             prepare=tuple(record.get("prepare", ())),
             warmup=record.get("warmup", 0),
+            pairing=None if record.get("pairing") is None else check_name(record["pairing"], "pairing"),
         )
         definition.costs  # noqa: B018 -- which may be wrong
         return definition
@@ -201,6 +211,12 @@ class Definition:
     def policy_options(self) -> Mapping[str, Any]:
         """The options of the policy, as JSON values."""
         return self.choice.options
+
+    @cached_property
+    def counts_repeats(self) -> bool:
+        """Whether tables have a column "repeat" of their own: not in older studies that call something else so."""
+        theirs = {*self.goals, *self.settings[0], *(() if self.costs is None else (self.costs.name,))}
+        return not self.tells_repeat and "repeat" not in theirs
 
     def new_policy(self) -> Policy:
         """Returns the policy of the study, which knows nothing yet; of a budget in a unit it knows nothing at all."""
@@ -274,7 +290,10 @@ class Definition:
                 )
             row = [given[name] for name in self.goals]
             extra = {name: value for name, value in given.items() if name not in self.goals}
+            told = extra.pop("repeat", None) if self.counts_repeats else None
+            repeat = None if told is None or told == "" else check_repeat(told)
         else:
+            repeat = None
             row, extra = check_sequence(given, "values", f"is not a measurement; give a mapping with {quoted(self.goals)}"), {}
             if len(row) != len(self.metrics):
                 raise InvalidInput(
@@ -283,11 +302,11 @@ class Definition:
         values = [None if value is None else metric.value(value) for metric, value in zip(self.metrics, row, strict=True)]
         if not any(value is not None for value in values):
             raise InvalidInput("the measurement has no value at all; report it as failed instead.")
-        return Told(values, self._extra(extra))
+        return Told(values, self._extra(extra), repeat=repeat)
 
     def _extra(self, given: Mapping[Any, Any]) -> dict[str, Any]:
         """What was told beside the metrics, without what is empty."""
-        columns = {*RESERVED, *self.settings[0]}
+        columns = {*RESERVED} - (set() if self.counts_repeats else {"repeat"}) | {*self.settings[0]}
         extra = {}
         for name, value in given.items():
             check_name(name, "value beside the metrics")
@@ -322,6 +341,7 @@ class Definition:
         kept["budget"] = str(self.budget)
         if self.costs is not None:
             kept["cost"] = self.costs.unit if self.cost is None else about["cost"]
+        kept["pairing"] = "none" if self.pairing is None else repr(self.pairing)
         return kept | {"metrics": ", ".join(metric.in_full for metric in self.metrics), "scale": self.compared_in}
 
 
@@ -341,6 +361,7 @@ def define(
     cost: CostGiven | None = None,
     confidence: float | None = None,
     resolution: Finest | None = None,
+    pairing: str | None = None,
 ) -> Definition:
     """Returns the definition of a study, or says what is wrong with it; ``Study.create`` describes the arguments."""
     names, settings = _options(options)
@@ -360,7 +381,9 @@ def define(
         compared_in=compared_in,
         cost=cost,
         aim=check_aim(confidence, resolution, measured),
+        pairing=None if pairing is None else check_name(pairing, "pairing"),
     )
+    _check_pairing(definition)
     if definition.aim.is_set and (not chosen.roundless or chosen.max_arms is not None):
         raise InvalidInput(
             f"{chosen.name} plans its rounds for its budget and cannot stop when it is sure; leave confidence and resolution "
@@ -378,6 +401,30 @@ def define(
             refusal.smallest,
         ) from None
     return definition
+
+
+def _check_pairing(definition: Definition) -> None:
+    """Refuses a pairing that nothing could follow from, or whose column cannot be told."""
+    name = definition.pairing
+    if name is None:
+        return
+    if not definition.choice.roundless:
+        raise InvalidInput(
+            f"pairing={name!r} is for studies without rounds, and {definition.policy} compares options round by round, whatever "
+            f"their measurements share; leave it out, or use {' or '.join(policies_with('roundless'))}."
+        )
+    if all(definition.is_exact):
+        raise InvalidInput(f"pairing={name!r} is about what makes measurements vary, and all metrics are exact; leave it out.")
+    if name == "repeat":
+        return
+    what = "a metric" if name in definition.goals else "a setting of the options" if name in definition.settings[0] else ""
+    if name in RESERVED or name.endswith(ERROR_SUFFIX):
+        what = "a column that tables have already"
+    if what:
+        raise InvalidInput(
+            f"pairing={name!r} is {what}; name what measurements share, as it is told beside the metrics (a plate, a day), or "
+            'write pairing="repeat" if the n-th measurements of all options belong together.'
+        )
 
 
 def _check_costs(definition: Definition, costs: Costs) -> None:

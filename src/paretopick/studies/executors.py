@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import pickle
 import signal
@@ -106,3 +108,25 @@ def check_sendable(measure: Callable[..., Any]) -> None:
         raise InvalidInput(
             f"{measure!r} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
         ) from None
+
+
+def takes_repeat(measure: Callable[..., Any]) -> bool:
+    """Returns whether a function has a parameter ``repeat`` that can be told beside what it measures.
+
+    Not if that is what it measures, or if somebody has given it a value already; and not if nobody can say.
+
+    >>> takes_repeat(lambda option, repeat: 0), takes_repeat(lambda repeat: 0), takes_repeat(print)
+    (True, False, False)
+    """
+    if isinstance(measure, functools.partial) and "repeat" in measure.keywords:
+        return False
+    try:
+        shown, own = (inspect.signature(measure, follow_wrapped=follow).parameters for follow in (True, False))
+    except (TypeError, ValueError):
+        return False
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    if "repeat" not in shown or shown["repeat"].kind not in by_name:
+        return False
+    if "repeat" not in own:  # a wrapper that hands on what it gets, or does not
+        return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in own.values())
+    return own["repeat"].kind is inspect.Parameter.KEYWORD_ONLY or next(iter(own)) != "repeat"

@@ -26,7 +26,7 @@ from paretopick.studies.tables import read_options
 from paretopick.studies.usage import check_exit_code
 
 KEYS = (
-    *("name", "options", "metrics", "exact", "budget", "cost", "policy", "scale", "confidence", "resolution"),
+    *("name", "options", "metrics", "exact", "budget", "cost", "policy", "scale", "confidence", "resolution", "pairing"),
     *("command", "shell", "timeout", "folder", "prepare", "warmup", "retries", "workers"),
 )
 NEEDED = ("options", "metrics", "budget")
@@ -89,6 +89,7 @@ def study_file_text(study: StudyFile) -> str:
         "exact": list(definition.exact) or None,
         "scale": None if definition.scale == "noise" else definition.scale,
         **definition.aim.to_dict(),
+        "pairing": definition.pairing,
         "command": list(definition.command) or None,
         "shell": definition.shell or None,
         "timeout": definition.timeout,
@@ -137,6 +138,7 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         cost=record.get("cost"),
         confidence=record.get("confidence"),
         resolution=record.get("resolution"),
+        pairing=record.get("pairing"),
     )
     return StudyFile(
         name=_text(record.get("name", path.stem), "name"),

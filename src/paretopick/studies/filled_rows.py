@@ -17,6 +17,7 @@ from paretopick._words import counted, cut, quoted, short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX
 from paretopick.studies.definition import RESERVED, Told
+from paretopick.studies.repeats import check_repeat
 from paretopick.studies.study import Study
 from paretopick.studies.tables import cells_of, check_metric_columns, time_text
 
@@ -55,6 +56,8 @@ class _Row:
     values: list[float | None] | None
     """None if it failed."""
     why: str = ""
+    repeat: int | None = None
+    """None if it is not said."""
 
 
 @dataclass
@@ -90,6 +93,9 @@ class FilledRows:
         self._roundless = self.study.definition.choice.roundless
         settings = self.study.definition.settings[0]
         self._extras = [name for name in self.table.columns if _is_extra(name, {*self.study.metrics, *settings})]
+        theirs = not self.study.definition.counts_repeats and "repeat" not in {*self.study.metrics, *settings}
+        if theirs and "repeat" in self.table.columns:
+            self._extras.append("repeat")
         for name in self._extras:
             check_name(name, "value beside the metrics")
 
@@ -120,7 +126,7 @@ class FilledRows:
         elif number is not None:
             if number in self._rows:
                 raise InvalidInput(f"measurement {number} is there a second time.")
-            self._rows[number] = _Row(line, row.get("option"), values, why)
+            self._rows[number] = _Row(line, row.get("option"), values, why, self._repeat(row))
         elif values is None:
             raise InvalidInput("it says that a measurement failed, without its number.")
         elif "option" not in row:
@@ -132,6 +138,14 @@ class FilledRows:
             self.study.definition.arm(row["option"])
             self._check_exact(row["option"], values)
             self.added.append((row["option"], self._measured(line, values), line))
+
+    def _repeat(self, row: Mapping[str, str]) -> int | None:
+        """Which repeat of its option a measurement was, if that is said."""
+        text = row.get("repeat", "") if self.study.definition.counts_repeats else ""
+        try:
+            return check_repeat(whole_number_of(text.removesuffix(".0").removesuffix(",0"))) if text else None
+        except ValueError:
+            raise InvalidInput(f"its repeat is {short(text)}; it must be a whole number from 0 on, or empty.") from None
 
     def _values(self, line: int, row: Mapping[str, str]) -> list[float | None] | None:
         """In the order of the metrics; None if the row has none."""
@@ -159,7 +173,8 @@ class FilledRows:
         extra = {name: _value(row[name], self.table) for name in self._extras}
         told = self.study.definition.told({**dict(zip(metrics, values, strict=True)), **extra})
         worker = row.get("worker") or None
-        return told._replace(worker=None if worker is None else check_name(worker, "worker"), at=_time(row.get("at", "")))
+        who = None if worker is None else check_name(worker, "worker")
+        return told._replace(worker=who, at=_time(row.get("at", "")), repeat=self._repeat(row))
 
     def _check_exact(self, option: str, values: Sequence[float | None]) -> None:
         """Refuses a row with another value of an exact metric than the study has, or a row before it."""
@@ -189,6 +204,9 @@ class FilledRows:
             )
         if row.option is not None:
             self.options[number] = row.option
+        if row.repeat is not None and row.repeat != there["repeat"]:
+            was = "has no repeat" if there["repeat"] is None else f"is repeat {there['repeat']}"
+            raise InvalidInput(f"measurement {number} {was}, and not {row.repeat}; have rows been mixed up?")
         mine = self.request is not None and there["request"] == self.request  # the same call, made again
         if row.values is None:
             self._compare_failure(number, row, there, mine)

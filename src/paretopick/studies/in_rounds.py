@@ -149,6 +149,8 @@ class InRounds(State):
     def _told_at_once(self, events: Sequence[Event], due: IntArray) -> None:
         """Measurements after which the open round may be full, and not before."""
         told = [self._complete(event) for event in events]
+        for event, (_, arm, _) in zip(events, told, strict=True):
+            self._take_repeat(event, arm)
         arms = np.array([arm for _, arm, _ in told], dtype=np.int64)
         fits = _fits(arms, due)
         for event, (number, arm, values), fit in zip(events, told, fits.tolist(), strict=True):
@@ -162,6 +164,7 @@ class InRounds(State):
 
     def _told_one(self, event: Event) -> None:
         number, arm, values = self._complete(event)
+        self._take_repeat(event, arm)
         if self._policy.due[arm]:
             if event.round != self._policy.round:
                 self._mark_late([number])
@@ -193,8 +196,12 @@ class InRounds(State):
     def _void(self, event: Event) -> None:
         """Takes a measurement out of the sums, which then are what they would be without it."""
         number, arm, values = self._complete(event)
-        if self._kept.drop(arm, number):
-            return
+        if not self._kept.drop(arm, number):
+            self._take_back(event, number, arm, values)
+        self._free_repeat(event, arm)
+
+    def _take_back(self, event: Event, number: int, arm: int, values: Sequence[float]) -> None:
+        """Takes a measurement out that counts."""
         if not self.sums.counts[arm]:
             raise LogDamaged(f"event {event.position} of the log takes back a measurement of an option that has none.")
         this_round = event.round == self._policy.round
@@ -293,6 +300,8 @@ class InRounds(State):
             raise InvalidInput("the policy has other retired options")
         if np.minimum(self._policy.due, self._kept.counts).any():
             raise InvalidInput("measurements wait whose options are due")
+        if [len(repeats) for repeats in self.repeats] != (self.sums.counts + self._kept.counts).tolist():
+            raise InvalidInput("there are repeats of other measurements than there are")
         if self.used + self.kept + self.failed + len(self.voided) > self.position:
             raise InvalidInput(f"there are more measurements than its {self.position} events")
 

@@ -142,8 +142,8 @@ class LiveState:
             self.change(lambda _: None)
 
     def _is_time_for_a_checkpoint(self) -> bool:
-        """After many events; measurements that wait are in it, one by one, so with many of them it is made less often."""
-        return self._place.position - self._checkpoint >= CHECKPOINT_EVERY + self.state.kept // 10
+        """After many events; measurements that wait or share blocks are in it one by one, so with many it is made less often."""
+        return self._place.position - self._checkpoint >= CHECKPOINT_EVERY + self.state.listed // 10
 
     @property
     def _after(self) -> int | None:

@@ -18,3 +18,5 @@ class Measurement:
     """The further columns of the table of options."""
     expires: float | None
     """When others may have it too, in seconds since 1970; None for never."""
+    repeat: int = 0
+    """Which one of its option it is, from 0: the n-th of every option is meant to use question, split or seed n."""

@@ -12,6 +12,7 @@ import numpy as np
 from paretopick._arrays import FloatArray, IntArray
 from paretopick.estimates import estimate
 from paretopick.events import Event
+from paretopick.studies.repeats import kept_with
 from paretopick.studies.state import State
 from paretopick.studies.sums import Sums
 
@@ -55,7 +56,8 @@ def far_off(state: State, events: Sequence[Event]) -> list[FarOff]:
     """
     definition, together = state.definition, _columns(state.sums)
     used = state.used
-    state.apply([event._replace(kind="voided", details={"why": ""}) for event in events])
+    gone = ({"why": ""} | kept_with(event, definition.pairing) for event in events)
+    state.apply([event._replace(kind="voided", details=details) for event, details in zip(events, gone, strict=True)])
     apart = _columns(state.sums)
     all_counted = state.used == used - len(events)  # where rounds are planned, some may wait until their option is due
     found = []

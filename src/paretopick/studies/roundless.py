@@ -14,13 +14,16 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_budget, check_integer
 from paretopick.errors import InvalidInput, LogDamaged
-from paretopick.events import Event
+from paretopick.events import Event, Row
 from paretopick.policies.anytime import LARGEST_BATCH, Anytime
+from paretopick.policies.paired_doubt import PairedDoubt
 from paretopick.studies.aims import check_aim, last_look
 from paretopick.studies.base_state import State, detail, unknown_kind
+from paretopick.studies.blocks import Blocks
 from paretopick.studies.budgets import Amount, Spent, budget_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.payments import Payments
+from paretopick.studies.repeats import Repeats, block_of
 from paretopick.studies.sums import Sums
 
 FEW = 8
@@ -45,13 +48,16 @@ class Roundless(State):
         """The policy with the data as they were when somebody asked."""
         self._stale = True
         """Whether they have changed since."""
+        if definition.pairing is not None:
+            self.blocks = Blocks(len(definition.options), len(definition.metrics))
 
     @property
     def policy(self) -> Anytime:
         """The policy, with the data as they are."""
         definition = self.definition
         if self._made is None or self._made.n_arms != len(definition.options):
-            made = definition.choice.new(n_arms=len(definition.options), n_objectives=len(definition.metrics))
+            choice = definition.choice if self.blocks is None else definition.choice.with_default(paired=True)
+            made = choice.new(n_arms=len(definition.options), n_objectives=len(definition.metrics))
             assert isinstance(made, Anytime)
             self._made, self._stale = made, True
         if self._stale:
@@ -61,6 +67,10 @@ class Roundless(State):
             gone = np.isin(np.arange(len(counts)), list(self.retired))
             means = np.nan_to_num(self.compared_means() * definition.signs) + 0.0
             self._made.restate(counts, sums, squares if self._made.keeps_squares else None, means=means, retired=gone)
+            if self.blocks is not None and isinstance(self._made, PairedDoubt):
+                every = range(len(counts))
+                numbers = np.array(self.blocks.names(every), dtype=np.int64) if definition.pairing == "repeat" else None
+                self._made.pair(self.blocks.blocked(every).times(definition.signs), numbers)
             if self._payments is not None:
                 self._made.charge(self._payments.charges())
             self._stale = False
@@ -160,7 +170,7 @@ class Roundless(State):
             self.at_last_look = None
         if rest := events[due:]:
             if self.aim.is_set and self.at_last_look is None:
-                self.at_last_look = rest[0].position - 1, copy.deepcopy(self.sums)
+                self.at_last_look = rest[0].position - 1, copy.deepcopy(self.sums), copy.deepcopy(self.blocks)
             self._add(rest)
 
     def _add(self, events: Sequence[Event]) -> None:
@@ -171,6 +181,8 @@ class Roundless(State):
             _, arm, values = self._measured(event)
             self._pay(event)
             self.sums.add(arm, values)
+            self._take_repeat(event, arm)
+            self._into_block(event, arm, values)
 
     def _told_at_once(self, events: Sequence[Event]) -> None:
         """Many measurements: the same as one after the other, sooner."""
@@ -184,6 +196,17 @@ class Roundless(State):
         for _, arm, values in told:
             if None in values:
                 self.sums.add(arm, values)
+        for event, (_, arm, values) in zip(events, told, strict=True):
+            self._take_repeat(event, arm)
+            self._into_block(event, arm, values)
+
+    def _into_block(self, event: Event, arm: int, values: Row) -> None:
+        """Puts a measurement to those that it shares something with."""
+        if self.blocks is not None:
+            try:
+                self.blocks.add(arm, block_of(event, self.definition.pairing), values)
+            except InvalidInput as problem:
+                raise LogDamaged(f"event {event.position} of the log ({event.kind}): {problem}") from None
 
     def _happened(self, event: Event) -> None:
         """Whatever is not a measurement."""
@@ -193,11 +216,13 @@ class Roundless(State):
             case "voided":
                 _, arm, values = self._measured(event)
                 self._take_out(event, arm, values)
+                self._free_repeat(event, arm)
             case "corrected":
                 _, arm, values = self._measured(event)
                 self._take_out(event, arm, self._row(event, detail(event, "before")))
                 self._pay(event)
                 self.sums.add(arm, values)
+                self._into_block(event, arm, values)
             case "failed":
                 self._pay(event)
                 self.failed += 1
@@ -248,10 +273,19 @@ class Roundless(State):
         if not self.sums.counts[arm]:
             raise LogDamaged(f"event {event.position} of the log takes back a measurement of an option that has none.")
         self.sums.remove(arm, values)
+        pairing = self.definition.pairing
+        if self.blocks is not None and not self.blocks.remove(arm, block_of(event, pairing), values):
+            raise LogDamaged(
+                f"event {event.position} of the log takes back a measurement of block {block_of(event, pairing)!r}, and there is "
+                "none with these values."
+            )
 
     def _join(self, option: str, settings: Mapping[str, Any], cost: float | None = None) -> None:
         self.definition = self.definition.with_option(option, settings, cost)
         self.sums.add_option()
+        self.repeats.append(Repeats())
+        if self.blocks is not None:
+            self.blocks.add_option()
         if self._payments is not None and self.definition.costs is not None:
             self._payments.add_option(self.definition.costs)
 
@@ -261,11 +295,15 @@ class Roundless(State):
         """Returns the state as JSON values, from which ``restore_state`` goes on."""
         n = len(self._base.options)
         aims = {"aims": [aim.to_dict() for aim in self.aims[1:]]} if len(self.aims) > 1 else {}
-        looked = {} if self.at_last_look is None else {"looked": [self.at_last_look[0], self.at_last_look[1].to_list()]}
+        looked: dict[str, Any] = {}
+        if self.at_last_look is not None:
+            position, sums, blocks = self.at_last_look
+            looked = {"looked": [position, sums.to_list(), *([] if blocks is None else [blocks.to_list()])]}
+        shared = {} if self.blocks is None else {"blocks": self.blocks.to_list()}
         paid = {"budget": self._budget} if self._payments is None else self._payments.to_dict()
         joined = zip(self.definition.options[n:], self.definition.settings[n:], strict=True)
         rows = [[option, dict(row), *self._cost_of(option)] for option, row in joined]
-        return self._common() | aims | looked | paid | {"joined": rows}
+        return self._common() | aims | looked | paid | shared | {"joined": rows}
 
     def _cost_of(self, option: str) -> list[float]:
         """What a measurement of an option costs, if that is given by option."""
@@ -283,9 +321,24 @@ class Roundless(State):
         self._load_common(saved)
         if "looked" in saved:
             position = check_integer(saved["looked"][0], "position", minimum=0, maximum=self.position)
-            self.at_last_look = position, Sums.from_list(saved["looked"][1], len(self.counts), len(self.definition.metrics))
+            sums = Sums.from_list(saved["looked"][1], len(self.counts), len(self.definition.metrics))
+            self.at_last_look = position, sums, self._read_blocks(saved["looked"][2:], sums)
+        self.blocks = self._read_blocks([saved["blocks"]] if "blocks" in saved else [], self.sums)
+        if [len(repeats) for repeats in self.repeats] != self.sums.counts.tolist():
+            raise ValueError("there are repeats of other measurements than there are sums of")
         if self.used + self.failed + len(saved["joined"]) > self.position:
             raise ValueError(f"there are more measurements than its {self.position} events")
+
+    def _read_blocks(self, saved: Sequence[Any], sums: Sums) -> Blocks | None:
+        """What ``to_dict`` said about the measurements that have some sums."""
+        if len(saved) != (self.blocks is not None):
+            raise ValueError(f"blocks are there {len(saved)} times, and the pairing is {self.definition.pairing!r}")
+        if not saved:
+            return None
+        blocks = Blocks.from_list(saved[0], len(sums.counts), len(self.definition.metrics))
+        if not np.array_equal(blocks.counts, sums.counts):
+            raise ValueError("there are blocks of other measurements than there are sums of")
+        return blocks
 
 
 def numbers_for_policies(state: State) -> tuple[IntArray, FloatArray, FloatArray]:

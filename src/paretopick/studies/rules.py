@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -15,6 +15,7 @@ from paretopick.storage import Transaction
 from paretopick.studies.aims import Aim
 from paretopick.studies.budgets import Amount, Budget, amount_of, unit_of
 from paretopick.studies.definition import Told
+from paretopick.studies.repeats import kept_with, repeat_of
 from paretopick.studies.state import State
 
 Rows = Sequence[tuple[int, Told]]
@@ -50,16 +51,32 @@ class Rules:
         """
         expires = self._end(seconds)
         out = self._waited_for(worker, n)
+        free: dict[int, Iterator[int]] = {}
+
+        def next_repeat(arm: int) -> int:
+            if arm not in free:
+                free[arm] = self.state.repeats[arm].free(out.repeats.get(arm, ()))
+            return next(free[arm])
+
         again = [lease._replace(worker=worker, expires=expires) for lease in (*out.mine, *out.over)[:n]]
+        for place, lease in enumerate(again):
+            if lease.repeat is None:  # from before repeats were counted
+                again[place] = lease._replace(repeat=next_repeat(lease.arm))
+                self.transaction.change_leases([lease.number], repeat=again[place].repeat)
         changed = [lease.number for lease in again]
         self.transaction.change_leases(changed[len(out.mine) :], worker=worker)
         self.transaction.change_leases(changed, expires=expires)
         arms = self.state.proposals(n - len(again), out.by_arm)
         if arms and seed is not None:
             arms = self._shuffled(arms, out.by_arm, Random(f"{seed} {self.transaction.next_number}"))
-        numbers = self.transaction.new_numbers(len(arms))
-        asked_in = self.state.round
-        new = [Lease(number, arm, asked_in, worker, expires, False) for number, arm in zip(numbers, arms, strict=True)]
+        asked = [(next_repeat(arm), arm) for arm in arms]
+        if self.state.definition.pairing == "repeat":  # what belongs together is handed out together
+            asked.sort(key=lambda each: each[0])
+        numbers, asked_in = self.transaction.new_numbers(len(arms)), self.state.round
+        new = [
+            Lease(number, arm, asked_in, worker, expires, False, repeat)
+            for number, (repeat, arm) in zip(numbers, asked, strict=True)
+        ]
         self.transaction.hand_out(new)
         return again + new
 
@@ -84,12 +101,17 @@ class Rules:
             again = bool(self._made_before("told", number=number)) or even_if_voided
             if not (again and self._knows(number, told.row)):
                 self._refuse_unless_told(number, told.row)
+            if told.repeat is not None:
+                self._check_repeat(number, told.repeat, repeat_of(self._past(number)[-1]))
             return
+        if told.repeat is not None:
+            self._check_repeat(number, told.repeat, lease.repeat)
         self._check_row(lease.arm, told.row)
         self._check_cost(lease.arm, told, f"measurement {number} of {self.state.definition.options[lease.arm]!r}: ")
         self.transaction.drop_leases([number])
         who, digest = worker or told.worker or lease.worker, row_digest(lease.arm, told.row)
-        self._append(Event(0, "told", number, lease.arm, lease.round, told.row, told.details, worker=who, digest=digest))
+        details = told._replace(repeat=lease.repeat).details
+        self._append(Event(0, "told", number, lease.arm, lease.round, told.row, details, worker=who, digest=digest))
 
     def fail(self, number: int, details: Mapping[str, Any], worker: str | None = None) -> None:
         """Takes in that a measurement could not be made; not from a worker who no longer has it."""
@@ -108,7 +130,8 @@ class Rules:
             return
         if worker in (None, lease.worker):
             self.transaction.drop_leases([number])
-            self._append(Event(0, "failed", number, lease.arm, lease.round, details=details, worker=lease.worker))
+            said = {**details} if lease.repeat is None else {**details, "repeat": lease.repeat}
+            self._append(Event(0, "failed", number, lease.arm, lease.round, details=said, worker=lease.worker))
 
     def void(self, number: int, why: str) -> None:
         """Takes a measurement back."""
@@ -117,7 +140,8 @@ class Rules:
         if self._made_before("voided", number=number):
             return
         told = self._valid(number)
-        self._append(told._replace(kind="voided", details={"why": why}, digest=None))
+        details = {"why": why, **kept_with(told, self.state.definition.pairing)}
+        self._append(told._replace(kind="voided", details=details, digest=None))
 
     def correct(self, number: int, row: Row, why: str) -> bool:
         """Puts other values in the place of those of a measurement; returns whether they are other ones."""
@@ -134,7 +158,7 @@ class Rules:
         costs = self.state.definition.costs
         if costs is not None and costs.metric is not None:  # what was told beside the metrics stays
             self._check_cost(told.arm or 0, Told(list(row), {}), "", brought=told.round is None)
-        details = {"why": why, "before": before}
+        details = {"why": why, "before": before, **kept_with(told, self.state.definition.pairing)}
         self._append(told._replace(kind="corrected", measured=row, details=details, digest=row_digest(told.arm or 0, row)))
         return True
 
@@ -320,6 +344,15 @@ class Rules:
         name = None if arm is None else self.state.definition.options[arm]
         if name != option:
             raise InvalidInput(f"measurement {number} is of {name!r}, and not of {option!r}; have rows been mixed up?")
+
+    def _check_repeat(self, number: int, told: int, repeat: int | None) -> None:
+        """Refuses a measurement that says it was another repeat than it was handed out as."""
+        if told != repeat:
+            was = "was handed out without a repeat" if repeat is None else f"is repeat {repeat} of its option"
+            raise InvalidInput(
+                f"measurement {number} {was}, and repeat={told} was told; leave it out if it is a slip, or have measurements "
+                "been mixed up?"
+            )
 
     def _end(self, seconds: float | None) -> float | None:
         return None if seconds is None else self.transaction.now + check_real(seconds, "lease", above=0.0)

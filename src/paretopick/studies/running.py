@@ -25,7 +25,7 @@ from paretopick.storage import StorageChoice, open_storage
 from paretopick.studies.aims import Aim, Finest
 from paretopick.studies.budgets import BudgetGiven, CostGiven, amount_of, seconds_of, unit_of
 from paretopick.studies.definition import Definition, Scale, Told, define
-from paretopick.studies.executors import Here, Processes, check_sendable, executor_of
+from paretopick.studies.executors import Here, Processes, check_sendable, executor_of, takes_repeat
 from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.result import ParetoResult
@@ -65,6 +65,7 @@ def identify(
     cost: CostGiven | None = None,
     confidence: float | None = None,
     resolution: Finest | None = None,
+    pairing: str | None = None,
     seconds: float | None = None,
     watch: Watch | None = None,
 ) -> ParetoResult:
@@ -72,7 +73,8 @@ def identify(
 
     Args:
         measure: called with an option as it was given, of a mapping with its name; returns a mapping from metrics to values, or
-            values in their order. What it raises is a failed measurement, which is made again.
+            values in their order. What it raises is a failed measurement, which is made again. If it has a parameter
+            ``repeat``, it is told which measurement of the option it is, from 0: to use question, split or seed n.
         options: names or numbers, a mapping from names to settings, or rows with an ``option``.
         metrics: name to "min" or "max", with what matters about it: ``{"seconds": "min~2%<=50", "errors": "<=0.01"}``; or a
             list of ``pp.Metric``, whose fields are described there.
@@ -84,7 +86,7 @@ def identify(
         storage: a database, as for ``Study.create``, in which the study is kept, so that the same call goes on after a crash; by
             default it is kept in memory.
         name: of the study in the database; "study" by default.
-        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence`` and ``resolution``.
+        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution`` and ``pairing``.
         seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
@@ -107,6 +109,7 @@ def identify(
         cost=cost,
         confidence=confidence,
         resolution=resolution,
+        pairing=pairing,
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage)
@@ -227,7 +230,8 @@ def run_study(
 
     Args:
         study: to work on.
-        measure: called with a ``Measurement``; returns values for ``Study.tell``. What it raises is kept with ``Study.fail``.
+        measure: called with a ``Measurement``; returns values for ``Study.tell``. What it raises is kept with ``Study.fail``. If
+            it has a parameter ``repeat``, it gets that of the measurement.
         workers: how many measure at the same time, in threads; or an executor.
         processes: use processes instead of threads.
         retries: how often an option may fail again in a row before ``MeasuringFailed`` is raised.
@@ -245,12 +249,18 @@ def run_study(
     if processes:
         check_sendable(measure)
     costs = study.definition.costs
-    timed = Timed(measure) if costs is not None and costs.by_the_clock else measure
+    timed: Callable[..., Any] = Timed(measure) if costs is not None and costs.by_the_clock else measure
+    wants_repeat = takes_repeat(measure)
     with executor_of(workers, processes) as (executor, size):
         crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters, until)
+
+        def start(todo: Measurement) -> Future[Any]:
+            more: dict[str, Any] = {"repeat": todo.repeat} if wants_repeat else {}
+            return executor.submit(timed, argument(todo), **more)
+
         here = isinstance(executor, Here)  # then Ctrl-C must reach what measures
         with crew.inbox.open([*([] if here else [signal.SIGINT]), *signals]):
-            crew.work(lambda todo: executor.submit(timed, argument(todo)), size, abandon)
+            crew.work(start, size, abandon)
         study.reread()
         return study.result()
 

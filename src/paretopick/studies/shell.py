@@ -18,6 +18,7 @@ from paretopick.studies.shell_syntax import PLACEHOLDER, SHELLS, ShellReader
 SHELL = "/bin/sh"
 
 OPTION = "PARETOPICK_OPTION"
+REPEAT = "PARETOPICK_REPEAT"
 SETTING = "PARETOPICK_SETTING_"
 
 READS_AGAIN = re.compile(r"(?<![^\s;&|(){}`!\\])(eval|let|\[\[)(?!\S)")
@@ -66,14 +67,14 @@ REMEDIES = {
 
 
 def variables(settings: Iterable[str]) -> dict[str, str]:
-    """Returns the names of the variables that hold the option and its settings.
+    """Returns the names of the variables that hold the option, its settings, and which measurement of it is made.
 
     What cannot stand in the name of a variable is an underscore there; of columns that would then share one, the later get
     a number.
 
     >>> variables(["level", "dose (mg)", "a b", "a_b"])  # doctest: +NORMALIZE_WHITESPACE
     {'option': 'PARETOPICK_OPTION', 'level': 'PARETOPICK_SETTING_level', 'dose (mg)': 'PARETOPICK_SETTING_dose__mg_',
-     'a b': 'PARETOPICK_SETTING_a_b', 'a_b': 'PARETOPICK_SETTING_a_b_2'}
+     'a b': 'PARETOPICK_SETTING_a_b', 'a_b': 'PARETOPICK_SETTING_a_b_2', 'repeat': 'PARETOPICK_REPEAT'}
     """
     names = {"option": OPTION}
     for column in settings:
@@ -83,6 +84,7 @@ def variables(settings: Iterable[str]) -> dict[str, str]:
             number += 1
             name = f"{plain}_{number}"
         names.setdefault(column, name)
+    names.setdefault("repeat", REPEAT)
     return names
 
 

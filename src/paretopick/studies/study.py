@@ -30,6 +30,7 @@ from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
+from paretopick.studies.suggested_pairing import suggested
 from paretopick.studies.views import (
     StudyProgress,
     exact_values,
@@ -43,7 +44,11 @@ if TYPE_CHECKING:
     from paretopick.estimates import Estimates
 
 MANY = 1000
-"""So many measurements are looked up one by one, and more of them by reading the log; results look through so many events."""
+"""So many measurements are looked up one by one, and more of them by reading the log; results look through so many events for
+values that are far off."""
+
+MANY_EVENTS = 10_000
+"""Results look through so many for a column whose blocks have much of the noise."""
 
 FEW = 5
 """Values that are far off are named in a result up to so many."""
@@ -97,6 +102,7 @@ class Study(Amendments):
         cost: CostGiven | None = None,
         confidence: float | None = None,
         resolution: Finest | None = None,
+        pairing: str | None = None,
         storage: StorageChoice = None,
     ) -> Study:
         """Returns a new study, kept in a database from now on.
@@ -122,6 +128,9 @@ class Study(Amendments):
             resolution: where no margins are declared, stop as soon as the answer is right up to such differences: a number, in
                 units of the noise of each metric, or differences by metric in their units. ``confidence`` says with which
                 probability, 0.95 by default.
+            pairing: what measurements share that makes them vary, so that differences are known better than means: "repeat" if
+                the n-th measurements of all options belong together (the same question, split or seed: ``Measurement.repeat``),
+                or the name of a value that is told beside the metrics, such as "plate". For policies without rounds.
             storage: the URL of a database, or the path of an SQLite file; ``"sqlite://"`` is kept in memory, and gone with the
                 process. By default what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working
                 folder.
@@ -136,6 +145,7 @@ class Study(Amendments):
             cost=cost,
             confidence=confidence,
             resolution=resolution,
+            pairing=pairing,
         )
         return new_study(name, definition, storage)
 
@@ -231,6 +241,9 @@ class Study(Amendments):
         plan rounds of the round, is out with other workers: come back when they have told. Options take turns, so that a drift
         over time does not favour one.
 
+        Each is the lowest ``repeat`` of its option that nobody has made or is making; with ``pairing="repeat"`` new ones of the
+        same repeat follow each other.
+
         Args:
             n: the most that are wanted.
             worker: who asks. Workers that run side by side need different names.
@@ -253,7 +266,9 @@ class Study(Amendments):
             time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
             pause = min(2 * pause, 1.0)
         names, settings = self.options, self.definition.settings
-        return [Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires) for out in leases]
+        return [
+            Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires, out.repeat or 0) for out in leases
+        ]
 
     def tell(
         self,
@@ -268,7 +283,8 @@ class Study(Amendments):
         Args:
             number: of the measurement, from ``ask``; or a list of numbers, with as many rows of values: all are kept, or none.
             values: by name of the metric, or in the order of the metrics; None for a metric that could not be measured. What
-                a mapping has beside the metrics (the plate, the day, what it cost) is kept and exported.
+                a mapping has beside the metrics (the plate, the day, what it cost) is kept and exported; ``repeat`` must be
+                that of the measurement.
             worker: who tells; by default whoever has the measurement.
             request: an id of this call, for whoever has to make it again; see ``add``.
         """
@@ -360,13 +376,18 @@ class Study(Amendments):
         level = check_real(level, "level", above=0.5, maximum=1.0)
         with self._live.reading() as (state, transaction):
             mine, events = state.copy(), []
-            if state.position <= MANY:
+            if state.position <= MANY_EVENTS:
                 with suppress(LogDamaged):  # which changes no answer that comes from a checkpoint
                     events = [event for page in pages(transaction) for event in page]
         found = result_of(self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level)  # while others go on telling
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
-        notes = [f"{each}; correct or void it if it is wrong." for each in far_off(mine, valid)[:FEW]]
+        looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []
+        notes = [f"{each}; correct or void it if it is wrong." for each in looked_at]
+        if mine.definition.pairing is None and mine.definition.choice.roundless:
+            beside = {event.number: event.details for event in events if event.kind == "told"}
+            valid = [event._replace(details=beside.get(event.number)) for event in valid]
+            notes += [note] if (note := suggested(mine, valid, mine.present)) is not None else []
         return replace(found, notes=(*found.notes, *notes)) if notes else found
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:

@@ -46,6 +46,7 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
             "number": todo.number,
             "option": todo.option,
             "round": todo.round,
+            "repeat": todo.repeat,
             "failed": "",
             "study": study.name,
             **dict.fromkeys(to_fill_in, ""),
@@ -53,8 +54,8 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
         }
         for todo in todos
     ]
-    rounds = ["round"] if in_rounds else []
-    return csv_text(["number", "option", *settings, *rounds, *to_fill_in, "failed", "study"], rows)
+    ours = [*(["round"] if in_rounds else []), *(["repeat"] if study.definition.counts_repeats else [])]
+    return csv_text(["number", "option", *settings, *ours, *to_fill_in, "failed", "study"], rows)
 
 
 def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str | None]) -> dict[str, list[list[float]]]:
@@ -138,7 +139,8 @@ def export(study: Study, form: str) -> bytes:
             f"Parquet needs the package {missing.name}; pip install 'paretopick[parquet]', or export CSV."
         ) from None
     content = io.BytesIO()
-    kinds = {"number": "int64", "round": "Int64", **dict.fromkeys(study.metrics, "float64")}
+    repeats = {"repeat": "Int64"} if study.definition.counts_repeats else {}
+    kinds = {"number": "int64", "round": "Int64", **repeats, **dict.fromkeys(study.metrics, "float64")}
     frame = pandas.DataFrame(rows, columns=columns).astype(kinds)
     extras = columns[columns.index("study") + 1 :]
     for name in [*study.definition.settings[0], *extras]:  # a column of Parquet has one type

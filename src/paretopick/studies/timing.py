@@ -25,14 +25,14 @@ class Timed:
         measure: the function.
     """
 
-    def __init__(self, measure: Callable[[Any], Any]) -> None:
+    def __init__(self, measure: Callable[..., Any]) -> None:
         self._measure = measure
 
-    def __call__(self, argument: Any) -> Took:
+    def __call__(self, argument: Any, **more: Any) -> Took:
         """Returns what came out, and the seconds; what is raised has them, too."""
         start = time.perf_counter()
         try:
-            values = self._measure(argument)
+            values = self._measure(argument, **more)
         except Exception as problem:
             with suppress(Exception):  # some cannot be written to
                 setattr(problem, TOOK, time.perf_counter() - start)

@@ -16,6 +16,7 @@ from paretopick.studies import pages
 from paretopick.studies.answer import quick_guess, result_of
 from paretopick.studies.budgets import Spent
 from paretopick.studies.definition import Definition
+from paretopick.studies.repeats import repeat_of
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
@@ -95,6 +96,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float, looks:
         "probability": result.probability,
         "resolution": None if result.resolution is None else asdict(result.resolution),
         "aim": state.aim.to_dict(),
+        "pairing": definition.pairing,
         "roundless": definition.choice.roundless,
         "round": state.round,
         "rounds": policy.n_rounds,
@@ -115,6 +117,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float, looks:
             {
                 "number": lease.number,
                 "option": names[lease.arm],
+                "repeat": lease.repeat,
                 "worker": lease.worker,
                 "seconds_left": None if lease.expires is None else round(lease.expires - now, 3),
                 "why": reasons.of(lease.arm),
@@ -172,6 +175,7 @@ def measurements(definition: Definition, events: Iterable[Event]) -> list[dict[s
                 "option": definition.options[event.arm or 0],
                 **definition.settings[event.arm or 0],
                 "round": event.round,
+                **({"repeat": repeat_of(event)} if definition.counts_repeats else {}),
                 **_named(definition, event),
                 "status": event.kind,
                 "why": None,
@@ -190,6 +194,7 @@ def known_row(definition: Definition, history: Sequence[Event], lease: Lease | N
     """Returns the row of one measurement, which may be out with a worker; None if there is no such measurement."""
     if lease is not None:
         row = {"number": lease.number, "option": definition.options[lease.arm], "status": "out", "worker": lease.worker}
+        row |= {"repeat": lease.repeat} if definition.counts_repeats else {}
         return row | dict.fromkeys(definition.goals) | {"before": [], "request": None}
     for row in measurements(definition, history):
         before = [list((event.details or {})["before"]) for event in history if event.kind == "corrected"]
@@ -223,7 +228,8 @@ def matching(rows: Sequence[Mapping[str, Any]], where: Mapping[str, Any], column
 
 def columns_of(definition: Definition, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns the columns of tables of measurements: what was told beside the metrics is last."""
-    usual = ["number", "option", *definition.settings[0], "round", *definition.goals, "status", "why", "worker", "at"]
+    repeat = ["repeat"] if definition.counts_repeats else []
+    usual = ["number", "option", *definition.settings[0], "round", *repeat, *definition.goals, "status", "why", "worker", "at"]
     return [*usual, *(name for row in rows[:1] for name in row if name not in usual)]
 
 
