@@ -115,10 +115,10 @@ def test_measurements_are_listed_and_chosen_by_what_they_have_in_common(tmp_path
     stdout_of("fail", "s", "4", "broke", cwd=tmp_path)
     header, *lines = stdout_of("measurements", "s", cwd=tmp_path).splitlines()
     assert header.split() == ["number", "option", "dose", "repeat", "m", "status", "why", "worker", "at", "plate"]
-    assert lines[0].split()[:6] == ["1", "a", "1", "1.5", "valid", "main"]
-    assert lines[3].split()[:5] == ["4", "b", "2", "failed", "broke"]
+    assert lines[0].split()[:7] == ["1", "a", "1", "0", "1.5", "valid", "main"]
+    assert lines[3].split()[:6] == ["4", "b", "2", "1", "failed", "broke"]
     found = stdout_of("measurements", "s", "--where", "plate=7", "--where", "dose=2", "--csv", cwd=tmp_path)
-    assert found.startswith("number,option,dose,round,m,status,why,worker,at,study,plate\n2,b,2,1,2.5,told,,main,")
+    assert found.startswith("number,option,dose,round,repeat,m,status,why,worker,at,study,plate\n2,b,2,1,0,2.5,told,,main,")
     assert stdout_of("measurements", "s", "--csv", cwd=tmp_path) == stdout_of("export", "s", cwd=tmp_path)
     assert json.loads(stdout_of("measurements", "s", "--where", "status=valid", "--json", cwd=tmp_path))[2]["number"] == 3
     assert stdout_of("measurements", "s", "--where", "plate=9", cwd=tmp_path) == "There are none.\n"
