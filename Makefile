@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test quick check format bench calibration decisions fuzz soak kernels postgresql chromium compressors clean
+.PHONY: help run paper publish tournament test quick check format bench calibration decisions pairing fuzz soak kernels postgresql chromium compressors clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -89,6 +89,9 @@ calibration: $(VENV)/installed  ## how often it is true what results say, into d
 
 decisions: $(VENV)/installed  ## what margins, limits and stopping when sure are worth, into docs/decisions.md: about half an hour
 	$(BIN)/python benchmarks/decisions.py
+
+pairing: $(VENV)/installed  ## what pairing is worth, and how often paired results are right, into docs/pairing-results.md: about an hour
+	$(BIN)/python benchmarks/pairing.py
 
 # make soak SECONDS=60 REPORT= is a quick look; SEED=5 disturbs in the same way again.
 SECONDS ?= 900
