@@ -46,6 +46,11 @@ class Sharing:
     gain: float
     """How many times as many measurements it would take without blocks to know differences as well; a median over pairs."""
 
+    @property
+    def covariance(self) -> FloatArray:
+        """``(n_metrics, n_metrics)`` of what a block brings."""
+        return self.correlation * self.stds[:, None] * self.stds
+
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Returns ``(n, n_options, n_metrics)`` of how far off all means may be together because of the blocks."""
         n_metrics, n_options = self.common.shape[:2]
