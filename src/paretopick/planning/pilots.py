@@ -193,7 +193,7 @@ def _shared(pairing: str | None, estimates: Estimates, metrics: Sequence[Metric]
         yield f"No two options were measured {same(pairing)} often enough to know what they share, so the plan does without."
         return
     yield said.sentence
-    if said.gain >= 1.05:
+    if said.saves:
         yield (
             f"Planned is as if every option were measured {same(pairing)} as the others, each time; the more often some are "
             "measured than others, the more it takes."
