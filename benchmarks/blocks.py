@@ -38,16 +38,14 @@ def bench_model() -> None:
         cells = by_block(told, n_options).cells(0, np.arange(n_options))
         ours = best(lambda cells=cells: fit(cells, lambda squares, degrees: np.full(len(squares), squares.sum() / degrees.sum())))
         dense = best(lambda told=told, n=n_options: Dense(told, np.ones(n), 1.0), times=2)
-        print(
-            f"model, {n_options:3} options, {n_blocks:5} blocks: {1e3 * ours:8.2f} ms; dense matrices, one step: {dense / ours:6.1f} times"
-        )
+        print(f"model, {n_options:3} options, {n_blocks:5} blocks: {1e3 * ours:8.2f} ms, dense {dense / ours:6.1f} times as long")
 
 
 def filled(n_options: int, n_blocks: int, pairing: str | None) -> pp.Study:
     """A study whose options were measured in all blocks."""
     rng = np.random.default_rng(1)
     values = rng.normal(size=(n_options, 1, 3)) + rng.normal(size=(n_blocks, 3)) + rng.normal(size=(n_options, n_blocks, 3))
-    options, metrics = [f"option {i}" for i in range(n_options)], {name: "max~0.1" for name in "xyz"}
+    options, metrics = [f"option {i}" for i in range(n_options)], dict.fromkeys("xyz", "max~0.1")
     study = pp.Study.create("b", options=options, metrics=metrics, budget=10**7, pairing=pairing, storage="sqlite://")
     rows = [
         (option, {**dict(zip("xyz", values[i, block].tolist(), strict=True)), "repeat": block})
