@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import paretopick as pp
-from paretopick._blocks import fit
+from paretopick._blocks import fit, pooled
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.literal_blocks import Dense, Told, by_block
@@ -36,7 +36,7 @@ def bench_model() -> None:
         effects = rng.normal(size=n_blocks)
         told = [Told(arm, block, effects[block] + rng.normal()) for arm in range(n_options) for block in range(n_blocks)]
         cells = by_block(told, n_options).cells(0, np.arange(n_options))
-        ours = best(lambda cells=cells: fit(cells, lambda squares, degrees: np.full(len(squares), squares.sum() / degrees.sum())))
+        ours = best(lambda cells=cells: fit(cells, pooled))
         dense = best(lambda told=told, n=n_options: Dense(told, np.ones(n), 1.0), times=2)
         print(f"model, {n_options:3} options, {n_blocks:5} blocks: {1e3 * ours:8.2f} ms, dense {dense / ours:6.1f} times as long")
 

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from paretopick._blocks import Blocked, Spread, fit
+from paretopick._blocks import Blocked, Spread, fit, pooled
 from support.literal_blocks import Dense, Told, by_block, random_design
-
-
-def ratio(residuals: np.ndarray, degrees: np.ndarray) -> np.ndarray:
-    """One variance for all."""
-    return np.full(len(residuals), residuals.sum() / degrees.sum())
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -20,7 +15,7 @@ def test_means_and_their_covariance_equal_those_of_dense_matrices(part):
         cells = by_block(told, n_options).cells(0, np.arange(n_options))
         if not cells.shared:
             continue
-        found = fit(cells, ratio)
+        found = fit(cells, pooled)
         if found.variances[0] < 1e-3 * found.block_variance:
             continue  # which dense matrices cannot tell from 0
         compared += 1
@@ -42,7 +37,7 @@ def test_variances_are_those_of_restricted_maximum_likelihood():
         cells = by_block(told, n_options).cells(0, np.arange(n_options))
         if not cells.shared:
             continue
-        found = fit(cells, ratio, close=1e-12)
+        found = fit(cells, pooled, close=1e-12)
         if found.variances[0] < 1e-3 * found.block_variance:
             continue
         dense = Dense(told, found.variances, found.block_variance)
@@ -61,7 +56,7 @@ def test_each_option_has_a_variance_of_its_own_if_nobody_moderates():
     rng = np.random.default_rng(11)
     values = rng.normal(size=(60, 3)) * [1.0, 1.5, 3.0] + rng.normal(size=(60, 1))
     told = [Told(arm, block, values[block, arm]) for block in range(60) for arm in range(3)]
-    found = fit(by_block(told, 3).cells(0, np.arange(3)), lambda squares, degrees: squares / degrees, close=1e-10)
+    found = fit(by_block(told, 3).cells(0, np.arange(3)), lambda squares, degrees: (squares / degrees, degrees), close=1e-10)
     dense = Dense(told, found.variances, found.block_variance)
     for arm in range(3):
         assert abs(dense.slope(np.diag((dense.arms == arm).astype(float)))) < 1e-5
@@ -73,7 +68,7 @@ def test_in_complete_blocks_it_is_the_analysis_of_variance():
     rng = np.random.default_rng(12)
     values = rng.normal(size=(20, 4)) + 2 * rng.normal(size=(20, 1))
     told = [Told(arm, block, values[block, arm]) for block in range(20) for arm in range(4)]
-    found = fit(by_block(told, 4).cells(0, np.arange(4)), ratio)
+    found = fit(by_block(told, 4).cells(0, np.arange(4)), pooled)
     left = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
     own = np.square(left).sum() / (19 * 3)
     between = 4 * values.mean(axis=1).var(ddof=1)
@@ -114,7 +109,7 @@ def test_where_nothing_varies_within_blocks_nothing_is_said_to_be_shared():
 def test_differences_that_never_vary_are_known_but_not_by_dividing_by_0():
     effects = np.random.default_rng(13).normal(size=12)
     told = [Told(arm, block, arm + effects[block]) for block in range(12) for arm in range(3)]
-    found = fit(by_block(told, 3).cells(0, np.arange(3)), ratio)
+    found = fit(by_block(told, 3).cells(0, np.arange(3)), pooled)
     assert np.isfinite(found.covariance).all()
     assert np.diff(found.means) == pytest.approx(1.0)
     assert found.covariance[0, 0] + found.covariance[1, 1] - 2 * found.covariance[0, 1] < 1e-6
@@ -160,3 +155,13 @@ def test_by_block_is_what_a_dictionary_of_cells_says():
                 assert found.squares[arm, metric] == pytest.approx(squares)
                 alone = rows[(arms == arm) & (blocks < 0), metric]
                 assert found.alone[arm, metric] == (~np.isnan(alone)).sum()
+
+
+def test_an_option_that_was_measured_once_says_nothing_of_the_noise():
+    rng = np.random.default_rng(17)
+    effects = rng.normal(size=20)
+    told = [Told(arm, block, effects[block] + rng.normal()) for arm in range(4) for block in range(20)]
+    single = [Told(4, 3, 9.0), Told(5, None, 7.0)]
+    found = fit(by_block(told + single, 6).cells(0, np.arange(6)), pooled)
+    assert found.degrees[4:].tolist() == [0.0, 0.0]
+    assert found.residuals[4:].tolist() == [0.0, 0.0]

@@ -167,3 +167,57 @@ def test_the_share_is_said_with_an_interval_that_holds():
         gains.append(sharing.gains[0])
     assert np.mean(inside) == pytest.approx(0.95, abs=0.035)
     assert np.median(gains) == pytest.approx(1 / 0.4, rel=0.1)
+
+
+def test_options_that_were_measured_once_do_not_change_the_noise_of_the_others():
+    stds = np.array([0.1, 0.1, 0.3, 1.0, 3.0, 3.0])
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        effects = rng.normal(size=20)
+        tables = [(effects + std * rng.normal(size=20))[:, None] for std in stds]
+        blocks = [np.arange(20)] * 6
+        few = estimates(tables, blocks)
+        more = estimates(
+            [*tables, *(np.array([[effects[0]]]) for _ in range(3))], [*blocks, *(np.zeros(1, dtype=int) for _ in range(3))]
+        )
+        np.testing.assert_allclose(more.stds[:6], few.stds, rtol=0.05)
+        np.testing.assert_allclose(more.freedom[:6], few.freedom, rtol=0.2)
+
+
+def test_variances_and_their_degrees_of_freedom_are_of_one_model():
+    """Where it is a toss-up whether options differ in their noise, all get one variance, and the freedom of all."""
+    for seed in range(250):
+        rng = np.random.default_rng([seed, 3])
+        n_options, n_blocks = int(rng.integers(3, 7)), int(rng.integers(4, 12))
+        effects, tables, blocks = rng.normal(size=n_blocks), [], []
+        for _ in range(n_options):
+            own = np.sort(rng.permutation(n_blocks)[: int(rng.integers(3, n_blocks + 1))])
+            blocks.append(own)
+            tables.append((effects[own] + rng.normal(size=len(own)) * np.exp(0.25 * rng.normal()))[:, None])
+        found = estimates(tables, blocks)
+        assert np.ptp(found.stds) > 1e-9 or np.ptp(found.freedom) < 1e-9, seed
+
+
+def test_missing_values_do_not_make_metrics_go_together_less():
+    rng = np.random.default_rng(18)
+    noise = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], size=(6, 60))
+    effects = rng.normal(size=(60, 2))
+    tables = [effects + own for own in noise]
+    for table in tables:
+        table[rng.random(60) < 0.5, 1] = np.nan
+    found = estimates(tables, [np.arange(60)] * 6)
+    assert found.correlation[0, 1] == pytest.approx(
+        0.9, abs=0.15
+    )  # effects of blocks are known less well where values are missing
+
+
+def test_zeros_and_ones_that_share_nothing_are_simulated_as_zeros_and_ones():
+    rng = np.random.default_rng(19)
+    values = (rng.random((5, 12)) < 0.6).astype(float)
+    values[:, ::2] = 1 - values[:, 1::2]  # each block has the same mean, or nearly so
+    found = estimates([row[:, None] for row in values], [np.arange(12)] * 5)
+    if found.sharing is not None and not found.sharing.stds.any():
+        assert found.as_chances
+        plain = estimates([row[:, None] for row in values])
+        np.testing.assert_array_equal(*(each.draws(40, np.random.default_rng(1)) for each in (found, plain)))
+    assert found.sharing is not None

@@ -123,3 +123,18 @@ def test_the_command_takes_a_column(tmp_path):
     assert "With the same question for all options" in " ".join(run.output.split())
     refused = CliRunner().invoke(app, ["plan", "cov-boost", "--pairing", "question"])
     assert refused.exit_code != 0
+
+
+def test_a_pilot_with_a_block_that_is_far_off_is_planned_with(tmp_path):
+    rng = np.random.default_rng(5)
+    lines = ["option,plate,score,price"]
+    for plate in range(10):
+        for option in "abc":
+            lines.append(f"{option},{plate},{30.0 * (plate == 4) + rng.normal() + ord(option)},{rng.normal()}")
+    (tmp_path / "p.csv").write_text("\n".join(lines))
+    assert Pilot.of_table(tmp_path / "p.csv", METRICS, pairing="plate").pairing == "plate"
+
+
+def test_plans_with_pairing_are_of_policies_that_know_it(tmp_path):
+    found = plan(Pilot.of_table(pilot_file(tmp_path / "p.csv", repeats=8), METRICS, pairing="question"), target=0.4, runs=40)
+    assert found.labels == ("doubt",)

@@ -36,8 +36,8 @@ LEAST = 1e-9
 ROUGH = 1e-2
 """How exactly they are found at first, with one variance for all options."""
 
-Moderate = Callable[[FloatArray, FloatArray], FloatArray]
-"""Variances of the options, from sums of squared residuals and their degrees of freedom."""
+Moderate = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""Variances of the options and the degrees of freedom of these, from sums of squared residuals and theirs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class Cells:
     @property
     def varies(self) -> bool:
         """Whether measurements vary, by more than floats can be divided by."""
-        return bool(self.deviations().max() > TINY)
+        return bool(self.deviations().max(initial=0.0) > TINY)
 
     def plain_means(self) -> FloatArray:
         """Returns the mean of the measurements of each option, whatever their blocks."""
@@ -186,8 +186,12 @@ class Mixed:
     """``(n_options, n_options)`` of the means."""
     variances: FloatArray
     """``(n_options,)`` of a measurement, without what its block brings."""
+    freedom: FloatArray
+    """``(n_options,)`` degrees of freedom of these."""
     block_variance: float
     """Of the effects of blocks."""
+    settled: bool
+    """Whether the variances were found: those that are pooled or not from one step to the next are not."""
     residuals: FloatArray
     """``(n_options,)`` sums of squared residuals, after means and effects."""
     degrees: FloatArray
@@ -217,37 +221,40 @@ def fit(cells: Cells, moderate: Moderate, *, close: float = CLOSE) -> Mixed:
 
     Args:
         cells: the measurements; for every option one at least, and they vary.
-        moderate: how the variances of options follow from sums of squared residuals and degrees of freedom; with their ratio it
-            is restricted maximum likelihood.
+        moderate: how the variances of options follow from sums of squared residuals and degrees of freedom; with their ratio, or
+            ``pooled``, it is restricted maximum likelihood.
         close: when variances are found, as a part of the variance of a measurement.
     """
     centre = cells.plain_means()
     apart, alone_apart = cells._around(centre)
     plain = cells.deviations(), np.maximum(cells.sizes - 1.0, 0.0)
-    least = LEAST * float(moderate(*plain).mean())
+    least = LEAST * float(moderate(*plain)[0].mean())
     # With one variance for all at first: an option that was measured in few and similar blocks alone would else be taken to be
     # exact, and all others to vary by themselves.
-    variances, block_variance = _pooled(*plain), 0.0
-    for one, enough in ((_pooled, max(close, ROUGH)), (moderate, close)):
-        length, before = 1.0, 0.0
+    (variances, freedom), block_variance, settled = pooled(*plain), 0.0, False
+    for one, enough in ((pooled, max(close, ROUGH)), (moderate, close)):
+        length, before, settled = 1.0, 0.0, False
         for _ in range(STEPS):
             step = _Step(cells, apart, alone_apart, variances, block_variance)
             if step.score * before < 0.0:  # the variances of options move, too, and both together too far
                 length = max(SHORTER * length, SHORTEST)
             before = step.score
             new_block = max(block_variance + length * step.score / step.information, 0.0) if step.information > 0 else 0.0
-            new = np.maximum(one(step.residuals, step.degrees), least)
+            new, freedom = one(step.residuals, step.degrees)
+            new = np.maximum(new, least)
             off = enough * (variances.max() + block_variance)
-            done = np.abs(new - variances).max() <= off and abs(new_block - block_variance) <= off
+            settled = bool(np.abs(new - variances).max() <= off and abs(new_block - block_variance) <= off)
             variances, block_variance = new, new_block
-            if done:
+            if settled:
                 break
     step = _Step(cells, apart, alone_apart, variances, block_variance)
     return Mixed(
         means=centre + step.means,
         covariance=step.covariance,
         variances=variances,
+        freedom=freedom,
         block_variance=block_variance,
+        settled=settled,
         residuals=step.residuals,
         degrees=step.degrees,
         effects=block_variance * step.sums,
@@ -255,9 +262,10 @@ def fit(cells: Cells, moderate: Moderate, *, close: float = CLOSE) -> Mixed:
     )
 
 
-def _pooled(residuals: FloatArray, degrees: FloatArray) -> FloatArray:
-    """One variance for all options."""
-    return np.full(len(residuals), residuals.sum() / degrees.sum())
+def pooled(residuals: FloatArray, degrees: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Returns one variance for all options: restricted maximum likelihood, if they have one."""
+    total = degrees.sum()
+    return np.full(len(residuals), residuals.sum() / total), np.full(len(residuals), total)
 
 
 class Spread:
@@ -339,7 +347,9 @@ class _Step:
         own = np.diagonal(cov)
         fitted = (opened + opened**2 * across)[:, None] - 2.0 * opened[:, None] * fitting + own
         alone_fitted = own * kept**2 + block_variance * kept
-        self.degrees = np.maximum(cells.sizes - ((n * fitted).sum(axis=0) + single * alone_fitted) / variances, 0.0)
+        degrees = cells.sizes - ((n * fitted).sum(axis=0) + single * alone_fitted) / variances
+        some = degrees > 1e-9 * cells.sizes  # of an option that was measured once nothing but a rounding is left
+        self.degrees, self.residuals = np.where(some, degrees, 0.0), np.where(some, self.residuals, 0.0)
         # The slope of the likelihood in the variance of blocks, and its expected curvature, both twice.
         m = w / damped[:, None]
         q, turned = whole / damped, across / damped**2

@@ -36,7 +36,7 @@ def literal_step(policy, margins, limits, *, more=None):
 
 def moderate(residuals, degrees):
     pool = np.mean([r / n for r, n in zip(residuals, degrees, strict=True) if n > 1e-9])
-    return (residuals + 30 * pool) / (degrees + 30)
+    return (residuals + 30 * pool) / (degrees + 30), degrees + 30
 
 
 def shared_values(rng, n_blocks, n_arms, n_objectives, rho):
@@ -170,6 +170,45 @@ def test_a_policy_that_was_saved_goes_on_alike():
         again.tell(arms, [values[again.counts[arm] + nth_before(arms, place), arm] for place, arm in enumerate(arms)])
     assert policy.counts.tolist() == again.counts.tolist()
     assert policy.recommend().tolist() == again.recommend().tolist()
+
+
+def test_what_was_corrected_stays_in_its_block():
+    policy = pp.policy("doubt", n_arms=1, n_objectives=1, budget=20, paired=True, initial=4)
+    policy.tell([0, 0, 0, 0], [[0.1], [0.2], [0.3], [0.5]])
+    policy.take_back(0, [0.1], due=False)
+    policy.correct(0, [0.5], [0.6])
+    assert {block: row.tolist() for block, row in sorted(policy._rows[0].items())} == {1: [0.2], 2: [0.3], 3: [0.6]}
+    with pytest.raises(pp.InvalidInput, match="never told"):
+        policy.correct(0, [0.5], [0.7])
+
+
+def test_of_equal_pulls_the_last_one_is_taken_back_also_after_saving():
+    found = []
+    for again in (False, True):
+        policy = pp.policy("doubt", n_arms=1, n_objectives=1, budget=20, paired=True, initial=3)
+        policy.tell([0, 0, 0], [[1.0], [0.0], [1.0]])
+        policy.take_back(0, [1.0], due=False)
+        policy.tell([0], [[1.0]])
+        if again:
+            policy = pp.restore_policy(json.loads(json.dumps(policy.to_dict())))
+        policy.take_back(0, [1.0], due=False)
+        found.append({block: row.tolist() for block, row in sorted(policy._rows[0].items())})
+    assert found[0] == found[1] == {0: [1.0], 1: [0.0]}
+
+
+def test_where_nobody_knows_the_next_block_arms_are_put_together():
+    """Several pulls at once go into one new block, so that an arm is hardly ever alone in it."""
+    rng = np.random.default_rng(4)
+    effects = 3 * rng.normal(size=9)
+    told = [(arm, block) for block in range(8) for arm in range(4)] + [(4, 8)]  # the last one came later, on a plate of its own
+    rows = np.array([[effects[block] + 0.1 * arm + 0.3 * rng.normal()] for arm, block in told])
+    blocked = Blocked.of(*(np.array(part) for part in zip(*told, strict=True)), rows, n_options=5)
+    policy = pp.policy("doubt", n_arms=5, n_objectives=1, paired=True, initial=1)
+    policy.restate(np.array([8, 8, 8, 8, 1]), np.zeros((5, 1)), np.array([[1.0]] * 4 + [[0.0]]))
+    policy.pair(blocked)
+    asked = policy.next_arms(6).tolist()
+    assert 4 in asked
+    assert len(set(asked)) > 1
 
 
 def test_paired_is_a_flag():

@@ -42,7 +42,7 @@ def test_without_pairing_a_definition_is_as_before():
 @pytest.mark.parametrize(
     "pairing, more, message",
     [
-        ("repeat", {"policy": "ege-sr"}, "pairing='repeat' is for studies without rounds, and ege-sr .* or use apt or doubt"),
+        ("repeat", {"policy": "ege-sr"}, "pairing='repeat' is about what measurements share, of which ege-sr .* or use doubt"),
         ("m", {}, "pairing='m' is a metric; name what measurements share"),
         ("dose", {}, "pairing='dose' is a setting of the options; name"),
         ("worker", {}, "pairing='worker' is a column that tables have already; name"),

@@ -169,9 +169,8 @@ def test_a_paired_study_measures_by_its_blocks():
     study = study_of(rows_of(np.random.default_rng(13), 5, 0.7), pairing="plate")
     assert isinstance(study._state.policy, PairedDoubt)
     assert [todo.option for todo in study.ask(3)]
-    apt = study_of(rows_of(np.random.default_rng(14), 5, 0.7), pairing="plate", policy="apt")
-    assert apt.ask(1)  # which measures as ever, and is judged with what is shared
-    assert apt.result().sharing is not None
+    with pytest.raises(pp.InvalidInput, match="apt knows nothing; leave it out, or use doubt"):
+        study_of([], pairing="plate", policy="apt")
 
 
 def test_one_ask_hands_out_options_of_the_same_block_together():
@@ -249,3 +248,60 @@ def test_reports_say_what_is_shared():
     study = study_of(rows_of(np.random.default_rng(19), 10, 0.7), pairing="plate")
     facts = dict(make_report(study, rehearsals=0).facts)
     assert facts["paired by"].startswith("plate. Measurements with the same plate share")
+
+
+def test_a_metric_that_nobody_has_measured_yet_is_no_trouble():
+    study = pp.Study.create(
+        "m", options=list("abc"), metrics={"x": "max", "y": "max"}, budget=30, pairing="repeat", storage="sqlite://"
+    )
+    for number in range(8):
+        (todo,) = study.ask(1)
+        study.tell(todo.number, {"x": float(number % 3), "y": None})
+    assert study.ask(1)
+
+
+def test_means_of_zeros_and_ones_are_chances():
+    rng = np.random.default_rng(20)
+    study = pp.Study.create(
+        "q", options=list("abcd"), metrics={"score": "max"}, budget=300, pairing="question", storage="sqlite://"
+    )
+    rows = [(option, {"score": float(rng.random() < 0.97), "question": q}) for q in range(30) for option in "abc"]
+    rows += [("d", {"score": 0.0, "question": q}) for q in (31, 32, 33)] + [
+        ("a", {"score": 0.0, "question": q}) for q in (31, 32, 33)
+    ]
+    study.add(rows)
+    for row in study.result().options:
+        assert 0.0 <= row.means["score"] <= 1.0
+        assert row.intervals["score"][0] <= row.means["score"] <= row.intervals["score"][1]
+
+
+def test_standard_errors_belong_to_the_means_beside_them():
+    rng = np.random.default_rng(21)
+    effects = 20 * rng.normal(size=6)
+    rows = [
+        ("abcd"[arm], {"yield": effects[plate] + rng.normal(), "price": 1.0 + 0.1 * rng.normal(), "plate": plate})
+        for plate in range(6)
+        for arm in range(4)
+        if arm or plate < 3
+    ]
+    errors = [row.standard_errors["yield"] for row in study_of(rows, pairing="plate").result().options]
+    assert max(errors) < 1.5 * min(errors)
+
+
+def test_what_blocks_leave_open_between_options_is_in_the_next_step():
+    """An option in blocks of its own is known badly, however little it varies within them."""
+    rng = np.random.default_rng(22)
+    effects = 5 * rng.normal(size=12)
+    rows = [
+        (option, {"x": 0.3 * place + effects[q] + 0.3 * rng.normal(), "q": q})
+        for q in range(10)
+        for place, option in enumerate("ab")
+    ]
+    rows += [("c", {"x": 1.0 + effects[q] + 0.3 * rng.normal(), "q": q}) for q in (10, 11)]
+    study = pp.Study.create("n", options=list("abc"), metrics={"x": "max~0.2"}, budget=2000, pairing="q", storage="sqlite://")
+    study.add(rows)
+    estimates = study.data().estimates
+    drawn = estimates.draws(4000, np.random.default_rng(0), shift=False)[:, :, 0]
+    whole = estimates.draws(4000, np.random.default_rng(0))[:, :, 0]
+    assert (drawn[:, 2] - drawn[:, 0]).std() == pytest.approx((whole[:, 2] - whole[:, 0]).std(), rel=0.1)
+    assert drawn[:, 0].std() < whole[:, 0].std() / 2

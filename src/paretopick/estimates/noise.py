@@ -57,11 +57,11 @@ def correlation_between(products: FloatArray, stds: FloatArray, both: IntArray) 
     rarer = np.sqrt(own[:, None] * own) / np.where(degrees > 0, degrees, np.inf)
     correlation = degrees / (degrees + n_metrics) * total * rarer / (width[:, None] * width)
     np.fill_diagonal(correlation, 1.0)
-    return correlation if (degrees == own).all() else _possible(correlation)
+    return correlation if (degrees == own).all() else possible(correlation)
 
 
-def _possible(correlation: FloatArray) -> FloatArray:
-    """The same, nearer to none where metrics that were rarely measured together seem to go together more than can be."""
+def possible(correlation: FloatArray) -> FloatArray:
+    """Returns correlations, nearer to none where metrics that were rarely measured together seem to go together too much."""
     least = float(np.linalg.eigvalsh(correlation)[0])
     if least >= 0.0:
         return correlation

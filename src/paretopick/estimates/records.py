@@ -101,9 +101,14 @@ class Estimates:
         return Bandit(self.larger_is_better(means), self.noise, name=name)
 
     @property
+    def is_shared(self) -> bool:
+        """Whether measurements in the same block have something in common, as far as is known."""
+        return self.sharing is not None and self.sharing.is_something
+
+    @property
     def as_chances(self) -> bool:
         """Whether simulations have 0 and 1: if all metrics are that, and what is simulated is not the noise within blocks."""
-        return bool(self.binary.all()) and self.sharing is None
+        return bool(self.binary.all()) and not self.is_shared
 
     @property
     def noise(self) -> Noise:
@@ -119,7 +124,7 @@ class Estimates:
     @property
     def whole_noise(self) -> Noise:
         """How measurements scatter that share no blocks, for the same simulations as ``noise``."""
-        if self.sharing is None:
+        if self.sharing is None or not self.is_shared:
             return self.noise
         return Gaussian(cov=(self.covariances + self.sharing.covariance) * self.signs[:, None] * self.signs)
 
@@ -142,7 +147,7 @@ class Estimates:
 
         located, spread = self._located()
         variances, freedom = np.diagonal(spread, axis1=1, axis2=2), self.freedom
-        if self.sharing is not None:
+        if self.sharing is not None and self.is_shared:
             common = self.sharing.variances
             whole = variances + common
             with np.errstate(divide="ignore", invalid="ignore"):  # Satterthwaite's, of a sum of two variances
@@ -154,7 +159,7 @@ class Estimates:
         return np.where(self.binary[:, None], np.clip(limits, 0.0, 1.0), limits)
 
     def draws(
-        self, n: int, rng: np.random.Generator, *, population: bool = True, front: bool = True, blocks: bool = True
+        self, n: int, rng: np.random.Generator, *, population: bool = True, front: bool = True, shift: bool = True
     ) -> FloatArray:
         """Returns ``(n, n_options, n_metrics)`` of what the true means may be, in the units of the metrics.
 
@@ -169,30 +174,30 @@ class Estimates:
             rng: where they come from.
             population: False to leave that out, however many options there are.
             front: False to leave out that options may lie on a front.
-            blocks: False to leave out what is not known of the blocks, which moves all options together, or nearly so.
+            shift: False to leave out how what is not known of the blocks moves all options alike.
 
         Raises:
             NotReady: if an option lacks a metric, and there is no population that would say what it may be.
         """
         models, weights = self._models if population and self.is_population else (self._plain(), np.ones(1))
         sizes = shared_out(n, weights if front else weights[:1])
-        parts = [self._drawn(model, size, rng, blocks) for model, size in zip(models, sizes.tolist(), strict=False) if size]
+        parts = [self._drawn(model, size, rng, shift) for model, size in zip(models, sizes.tolist(), strict=False) if size]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)[rng.permutation(n)]
 
-    def _drawn(self, model: Normal | Front, n: int, rng: np.random.Generator, blocks: bool) -> FloatArray:
-        """Draws as one model has them, with what is not known of the blocks or without."""
+    def _drawn(self, model: Normal | Front, n: int, rng: np.random.Generator, shift: bool) -> FloatArray:
+        """Draws as one model has them, with what is not known of the blocks."""
         mean, widths = model.moments()
         deviations, middles = model.draws(n, rng)
         drawn = self._heavier(n, rng)
         drawn *= deviations
         drawn += middles
-        if self.sharing is not None and blocks:
-            together = self.sharing.draws(n, rng)
+        if self.sharing is not None and self.is_shared:
+            together = self.sharing.draws(n, rng, shift=shift)
             drawn += together
             deviations, widths = deviations + together, np.sqrt(widths**2 + self.sharing.variances)
         for metric in np.flatnonzero(self.binary):
             normal = deviations[..., metric] + (middles - mean)[..., metric]
-            if self.sharing is not None:  # whose draws have heavy tails
+            if self.is_shared:  # draws of which have heavy tails
                 normal = np.clip(normal, -FAR * widths[:, metric], FAR * widths[:, metric])
             drawn[..., metric] = _chances(mean[:, metric], widths[:, metric], normal)
         fixed = self.exact & (self.known > 0)

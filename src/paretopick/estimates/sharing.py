@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray, IntArray
-from paretopick._blocks import Blocked, Cells, Mixed, Moderate, fit
-from paretopick.estimates.noise import moderated, spread_of_chances
+from paretopick._blocks import Blocked, Cells, Mixed, Moderate, fit, pooled
+from paretopick.estimates.noise import moderated, possible, spread_of_chances
 from paretopick.estimates.populations import root
 
 TYPICAL = 4.0
@@ -48,16 +48,32 @@ class Sharing:
     a median over pairs of options."""
 
     @property
+    def is_something(self) -> bool:
+        """Whether blocks bring anything to a metric; else all is as without them."""
+        return bool(self.stds.any())
+
+    @property
     def covariance(self) -> FloatArray:
         """``(n_metrics, n_metrics)`` of what a block brings."""
         return self.correlation * self.stds[:, None] * self.stds
 
-    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Returns ``(n, n_options, n_metrics)`` of how far off all means may be together because of the blocks."""
+    def draws(self, n: int, rng: np.random.Generator, *, shift: bool = True) -> FloatArray:
+        """Returns ``(n, n_options, n_metrics)`` of how far off all means may be together because of the blocks.
+
+        Args:
+            n: how many.
+            rng: where they come from.
+            shift: False to leave out what moves all options alike, going by those of which the blocks leave least open.
+        """
         n_metrics, n_options = self.common.shape[:2]
         z = rng.standard_normal((n, n_options, n_metrics)) @ root(self.correlation).T
         drawn = np.einsum("dij,njd->nid", root(self.common), z)
-        return np.asarray(drawn * np.sqrt(self.freedom / rng.chisquare(self.freedom, (n, n_metrics)))[:, None])
+        drawn *= np.sqrt(self.freedom / rng.chisquare(self.freedom, (n, n_metrics)))[:, None]
+        if not shift:
+            weights = 1.0 / np.where(self.variances > 0, self.variances, np.inf)
+            weights /= np.maximum(weights.sum(axis=0), 1e-300)
+            drawn -= np.einsum("nid,id->nd", drawn, weights)[:, None]
+        return np.asarray(drawn)
 
     @property
     def variances(self) -> FloatArray:
@@ -105,8 +121,7 @@ def paired(
         seen = np.flatnonzero(~np.isnan(means[:, metric]))
         cells = blocked.cells(metric, seen)
         if len(seen) and cells.shared:
-            moderate = _of_chances(cells) if chances[metric] else _variances
-            models[metric] = seen, cells, fit(cells, moderate)
+            models[metric] = seen, cells, _fitted(cells, _of_chances(cells) if chances[metric] else _variances)
     if not models:
         return None
     means, stds, freedom = means.copy(), stds.copy(), freedom.copy()
@@ -124,23 +139,33 @@ def paired(
         means[seen, metric], stds[seen, metric] = model.means, np.sqrt(model.variances)
         common[metric][np.ix_(seen, seen)] = model.common
         effects[:, metric] = model.effects
-        if not chances[metric]:
-            freedom[seen, metric] = moderated(model.residuals, model.degrees)[1]
+        freedom[seen, metric] = model.freedom
     sharing = Sharing(
         common=common,
         stds=widths,
         freedom=degrees,
-        correlation=_together(effects[:, None]),
+        correlation=_together(effects, np.ones(effects.shape, dtype=np.bool_)),
         effects=effects,
         shares=tuple(_share(*models[metric][1:]) if metric in models else None for metric in range(n_metrics)),
         gains=gains,
     )
-    return Paired(means, stds, freedom, _together(left) if widths.any() else correlation, sharing)
+    if widths.any():
+        modelled = np.isin(np.arange(n_metrics), list(models))
+        within = _together(left.reshape(-1, n_metrics), (blocked.counts > 0).reshape(-1, n_metrics))
+        correlation = possible(np.where(modelled & modelled[:, None], within, correlation))
+    return Paired(means, stds, freedom, correlation, sharing)
 
 
-def _variances(residuals: FloatArray, degrees: FloatArray) -> FloatArray:
+def _fitted(cells: Cells, moderate: Moderate) -> Mixed:
+    """The model; with one variance for all options where it is a toss-up whether they differ."""
+    model = fit(cells, moderate)
+    return model if model.settled else fit(cells, pooled)
+
+
+def _variances(residuals: FloatArray, degrees: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Each option's own variance, moderated by those of the others as it is without blocks."""
-    return np.square(moderated(residuals, degrees)[0])
+    stds, freedom = moderated(residuals, degrees)
+    return np.square(stds), freedom
 
 
 def _of_chances(cells: Cells) -> Moderate:
@@ -148,12 +173,13 @@ def _of_chances(cells: Cells) -> Moderate:
     n = cells.sizes
     total = np.square(spread_of_chances((cells.plain_means() * n + 0.5) / (n + 1)))
     squares, repeats = cells.deviations(), np.maximum(n - 1.0, 0.0)
-    pooled = squares.sum() / repeats.sum()
+    whole = squares.sum() / repeats.sum()
+    known = np.full(len(n), np.inf)
 
-    def moderate(residuals: FloatArray, degrees: FloatArray) -> FloatArray:
-        typical = (residuals.sum() + CAREFUL * pooled) / (degrees.sum() + CAREFUL) / pooled
+    def moderate(residuals: FloatArray, degrees: FloatArray) -> tuple[FloatArray, FloatArray]:
+        typical = (residuals.sum() + CAREFUL * whole) / (degrees.sum() + CAREFUL) / whole
         own = residuals * repeats / np.where(degrees > 0, degrees, np.inf)
-        return np.asarray(total * (own + TYPICAL * typical * total) / (squares + TYPICAL * total))
+        return np.asarray(total * (own + TYPICAL * typical * total) / (squares + TYPICAL * total)), known
 
     return moderate
 
@@ -166,17 +192,21 @@ def _gains(model: Mixed) -> FloatArray:
     return np.asarray((plain[:, None] + plain)[pairs] / with_blocks)
 
 
-def _together(parts: FloatArray) -> FloatArray:
-    """Correlations between metrics, ``(..., n_metrics)``; with few blocks, nearer to none."""
-    rows = parts.reshape(-1, parts.shape[-1])
-    n_metrics = rows.shape[1]
-    products = rows.T @ rows
-    width = np.sqrt(np.diagonal(products))
-    width = np.where(width > 0, width, np.inf)
-    n = max(len(parts) - 1, 0)
-    correlation = n / (n + n_metrics) * products / (width[:, None] * width)
+def _together(parts: FloatArray, has: BoolArray) -> FloatArray:
+    """Correlations between metrics, from rows that have some of them; with few rows, nearer to none.
+
+    Args:
+        parts: ``(n_rows, n_metrics)``, 0 where a row lacks a metric.
+        has: which it has.
+    """
+    n_metrics = parts.shape[1]
+    both = has.T.astype(np.float64) @ has
+    widths = np.sqrt(np.square(parts).T @ has)  # of a metric, over the rows that have another one, too
+    widths = np.where(widths > 0, widths, np.inf)
+    n = np.maximum(both - 1.0, 0.0)
+    correlation = n / (n + n_metrics) * (parts.T @ parts) / (widths * widths.T)
     np.fill_diagonal(correlation, 1.0)
-    return np.asarray(correlation)
+    return possible(correlation)
 
 
 def _share(cells: Cells, model: Mixed) -> Share | None:

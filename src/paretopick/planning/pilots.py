@@ -128,7 +128,7 @@ class Pilot:
             notes,
             metrics=chosen,
             required=None if required.is_plain else required,
-            pairing=pairing if estimates.sharing is not None else None,
+            pairing=pairing if estimates.is_shared else None,
         )
 
     @classmethod
@@ -151,7 +151,7 @@ class Pilot:
             notes,
             metrics=metrics,
             required=None if required.is_plain else required,
-            pairing=pairing if estimates.sharing is not None else None,
+            pairing=pairing if estimates.is_shared else None,
         )
 
     @property
@@ -193,7 +193,7 @@ def _shared(pairing: str | None, estimates: Estimates, metrics: Sequence[Metric]
         yield f"No two options were measured {same(pairing)} often enough to know what they share, so the plan does without."
         return
     yield said.sentence
-    if said.saves:
+    if said.better:
         yield (
             f"Planned is as if every option were measured {same(pairing)} as the others, each time; the more often some are "
             "measured than others, the more it takes."

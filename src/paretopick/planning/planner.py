@@ -154,6 +154,8 @@ def plan(
     known = _pilot(pilot)
     planner = _Planner(known, target, runs, rng, workers, progress or (lambda *_: None), find_margins=find_margins)
     usual = PLANNED if known.required is None and not find_margins else KNOWING
+    if known.pairing is not None:  # others do not take part in studies with pairing
+        usual = tuple(name for name in usual if PolicyChoice(name).knows_pairs)
     return planner.plan(_several(usual if policies is None else policies), budgets, max_budget)
 
 

@@ -102,6 +102,11 @@ class PolicyChoice:
         return all(kind.stepwise for kind in self.kinds)
 
     @property
+    def knows_pairs(self) -> bool:
+        """Whether it regards what pulls of different arms share: whether it has the option ``paired``."""
+        return "paired" in policy_options(self.name)
+
+    @property
     def needs_complexity(self) -> bool:
         """Whether it has to be told how hard the problem is, which only simulations know."""
         return any(kind.needs_complexity(self.options) for kind in self.kinds)

@@ -26,28 +26,39 @@ class BlockModel:
         counts: ``(n_arms,)`` how many there are; a pull may lack objectives.
         exact: which objectives are without noise.
         means: ``(n_arms, n_objectives)``, whatever the blocks: those of objectives without noise.
-        numbers: of the blocks, ascending, where the next pull of an arm goes to the lowest number that it lacks; None where
-            nobody knows in which block the next pull will be.
     """
 
-    def __init__(self, blocked: Blocked, counts: IntArray, exact: BoolArray, means: FloatArray, numbers: IntArray | None) -> None:
+    def __init__(self, blocked: Blocked, counts: IntArray, exact: BoolArray, means: FloatArray) -> None:
         self.counts, self.means = counts, means.copy()
         self.pending: IntArray = np.zeros_like(self.counts)
         self._objectives = [
-            None if exact[at] else _Objective(blocked, at, self.means[:, at]) for at in range(blocked.alone.shape[1])
+            _Objective(blocked, at, self.means[:, at])
+            if not exact[at] and (blocked.counts[..., at].any() or blocked.alone[:, at].any())
+            else None
+            for at in range(blocked.alone.shape[1])
         ]
-        self._taken = None if numbers is None else _Numbers(blocked, numbers)
-        self._find()
+        self._has: BoolArray = np.asarray(blocked.counts.any(axis=2))
+        self._taken: _Numbers | None = None
+
+    def number(self, numbers: IntArray, first: IntArray) -> None:
+        """Says that blocks are numbered, and the next pull of an arm goes to the lowest number that it lacks.
+
+        Args:
+            numbers: of the blocks, ascending.
+            first: for each arm, the lowest that counts.
+        """
+        self._taken = _Numbers(self._has, numbers, first)
 
     def expect(self, pending: IntArray) -> bool:
         """Counts pulls of each arm that are being made: means and noise stay; returns whether these are others than before."""
         if (pending == self.pending).all():
             return False
         self.pending = pending.copy()
-        self._find()
+        self.find()
         return True
 
-    def _find(self) -> None:
+    def find(self) -> None:
+        """Finds variances, and what pulls take away of them."""
         n, d = len(self.counts), len(self._objectives)
         self.variances = np.zeros((d, n, n))
         """Of the difference between any two arms."""
@@ -70,7 +81,8 @@ class _Objective:
         self.seen = np.flatnonzero(blocked.counts[:, :, at].sum(axis=0) + blocked.alone[:, at])
         self.cells = blocked.cells(at, self.seen)
         squares = self.cells.deviations()
-        self.variances, self.block_variance = _moderate(squares, np.maximum(self.cells.sizes - 1.0, 0.0), on_grid), 0.0
+        degrees = np.maximum(self.cells.sizes - 1.0, 0.0)
+        self.variances, self.block_variance = _moderate(squares, degrees, on_grid)[0], 0.0
         if self.cells.shared:
             model = fit(self.cells, _moderate, close=CLOSE)
             if model.block_variance > 0.0:  # else all is as it is without blocks
@@ -90,20 +102,17 @@ class _Objective:
             return
         variances = self.variances
         counts, alone = self.cells.counts, self.cells.alone
-        opened, links = np.zeros(len(seen)), np.zeros((len(seen), len(seen)))
-        if places is not None:
+        if places is None:  # what is out and what comes next go into one new block, as far as anybody knows
+            counts = np.concatenate((counts, pending[None, seen]))
+            rows = np.full(len(seen), len(counts) - 1)
+        else:
             made, following, n_blocks = places
             counts = np.concatenate((counts, np.zeros((n_blocks - len(counts), len(seen)), dtype=np.int64)))
             for place, arm in enumerate(seen.tolist()):
                 counts[made[arm], place] += 1
-            found = Spread(counts, alone, variances, tau2)
-            covariance = found.covariance
             rows = following[seen]
-            opened, links = found.open[rows], found.links[rows]
-        else:
-            sizes = self.cells.sizes
-            covariance = Spread(counts, alone, variances, tau2).covariance
-            covariance = covariance - np.diag(variances / sizes - variances / (sizes + pending[seen]))
+        found = Spread(counts, alone, variances, tau2)
+        covariance, opened, links = found.covariance, found.open[rows], found.links[rows]
         # A pull of i in block b tells of mu_i + effect_b; what it takes away is the square of its covariance with what matters.
         told = covariance + links
         own = np.diagonal(told)
@@ -123,10 +132,8 @@ class _Objective:
 class _Numbers:
     """Which blocks each arm lacks, lowest first, where blocks are numbered."""
 
-    def __init__(self, blocked: Blocked, numbers: IntArray) -> None:
-        self._numbers = numbers
-        has: BoolArray = np.asarray(blocked.counts.any(axis=2))
-        self._first = blocked.alone.max(axis=1)  # pulls in no block have the lowest numbers
+    def __init__(self, has: BoolArray, numbers: IntArray, first: IntArray) -> None:
+        self._numbers, self._first = numbers, first
         self._before = []
         """For each arm, how many numbers it lacks before each that it has."""
         for arm, first in enumerate(self._first.tolist()):
@@ -150,11 +157,13 @@ class _Numbers:
         return [each[:-1] for each in rows], np.array([each[-1] for each in rows]), len(every)
 
 
-def _moderate(residuals: FloatArray, degrees: FloatArray, rounded: Callable[[float], float] = float) -> FloatArray:
+def _moderate(
+    residuals: FloatArray, degrees: FloatArray, rounded: Callable[[float], float] = float
+) -> tuple[FloatArray, FloatArray]:
     """The variance of an arm is its own, moderated by that of all, as it is without blocks."""
     several = degrees > 1e-9
     pool = rounded(float((residuals[several] / degrees[several]).mean())) if several.any() else 0.0
-    return np.asarray((residuals + PRIOR * pool) / (degrees + PRIOR))
+    return np.asarray((residuals + PRIOR * pool) / (degrees + PRIOR)), degrees + PRIOR
 
 
 class _Blockwise(PairTables):
@@ -162,6 +171,7 @@ class _Blockwise(PairTables):
 
     def __init__(self, model: BlockModel, *more: Requirements) -> None:
         self.model = model
+        model.find()
         super().__init__(model.counts, model.means, np.zeros(model.means.shape), *more)
 
     def _estimate(self, arms: IntArray) -> bool:

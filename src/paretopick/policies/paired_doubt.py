@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,20 +31,26 @@ class PairedDoubt(Doubt):
         super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, batch=batch, initial=initial)
         self._rows: list[dict[int, FloatArray]] = [{} for _ in range(self.n_arms)]
         """What each arm gave, by block; unless somebody else keeps the data."""
+        self._lowest = [0] * self.n_arms
+        """For each arm a block below which it lacks none."""
         self._before = self._counts.copy(), self._sums.copy(), self._squares.copy()
         """What was known before, of which the blocks are not known."""
         self._blocked: Blocked | None = None
         self._numbers: IntArray | None = None
+        self._first: IntArray = self._counts.copy()
+        """For each arm, the lowest block that its next pulls can be in."""
 
-    def pair(self, blocked: Blocked, numbers: IntArray | None) -> None:
+    def pair(self, blocked: Blocked, numbers: IntArray | None = None, first: IntArray | None = None) -> None:
         """Says in which blocks the data are that ``restate`` gave; until then they are in no blocks.
 
         Args:
             blocked: the same data by block, larger is better.
             numbers: of the blocks, ascending, if the next pull of an arm will be in the lowest one that it lacks; None if nobody
                 knows in which it will be.
+            first: for each arm, the lowest of these that its next pulls can be in; by default 0.
         """
         self._blocked, self._numbers, self._pairs = blocked, numbers, None
+        self._first = np.zeros(self.n_arms, dtype=np.int64) if first is None else first
 
     # The data.
 
@@ -53,24 +59,50 @@ class PairedDoubt(Doubt):
     ) -> None:
         super()._add(arms, values, told, sums, squares)
         for arm, row in zip(arms.tolist(), values, strict=True):
-            taken = self._rows[arm]
-            block = int(self._before[0][arm])
+            taken, block = self._rows[arm], max(self._lowest[arm], int(self._before[0][arm]))
             while block in taken:
                 block += 1
             taken[block] = row.copy()
+            self._lowest[arm] = block + 1
         self._changed()
 
-    def _remove(self, arm: int, row: FloatArray, sums: ArrayLike | None, squares: ArrayLike | None) -> None:
-        block = next((block for block, kept in reversed(self._rows[arm].items()) if (kept == row).all()), None)
-        if block is None:
+    def _block_of(self, arm: int, row: FloatArray) -> int:
+        """The last block in which an arm gave just this."""
+        found = [block for block, kept in self._rows[arm].items() if (kept == row).all()]
+        if not found:
             raise InvalidInput(f"arm {arm} was never told {row.tolist()}, and blocks have to be known; take back what was told.")
+        return max(found)
+
+    def _remove(self, arm: int, row: FloatArray, sums: ArrayLike | None, squares: ArrayLike | None) -> None:
+        block = self._block_of(arm, row)
         super()._remove(arm, row, sums, squares)
         del self._rows[arm][block]
+        self._lowest[arm] = min(self._lowest[arm], block)
         self._changed()
+
+    def correct(
+        self,
+        arm: int,
+        before: ArrayLike,
+        values: ArrayLike,
+        *,
+        sums: ArrayLike | None = None,
+        squares: ArrayLike | None = None,
+    ) -> None:
+        """Puts other values in the place of one observation of an arm, in its block; see ``Policy.correct``."""
+        arm = check_integer(arm, "arm", minimum=0, maximum=self.n_arms - 1)
+        old, new = check_table(cast(Any, [before, values]), "values", columns=self.n_objectives, remedy="correct what was told")
+        block, rows, lowest = self._block_of(arm, old), dict(self._rows[arm]), self._lowest[arm]
+        try:
+            super().correct(arm, before, values, sums=sums, squares=squares)
+        finally:
+            self._rows[arm], self._lowest[arm] = rows, lowest
+            self._changed()
+        rows[block] = new
 
     def _take(self, n: IntArray, totals: FloatArray, spread: FloatArray | None) -> None:
         super()._take(n, totals, spread)
-        self._rows = [{} for _ in range(self.n_arms)]
+        self._rows, self._lowest = [{} for _ in range(self.n_arms)], [0] * self.n_arms
         self._before = self._counts.copy(), self._sums.copy(), self._squares.copy()
         self._changed()
 
@@ -81,6 +113,7 @@ class PairedDoubt(Doubt):
     def _grow(self, more: int) -> None:
         super()._grow(more)
         self._rows += [{} for _ in range(more)]
+        self._lowest += [0] * more
         counts, sums, squares = self._before
         zeros = np.zeros((more, self.n_objectives))
         self._before = np.append(counts, np.zeros(more, dtype=np.int64)), np.vstack((sums, zeros)), np.vstack((squares, zeros))
@@ -99,6 +132,7 @@ class PairedDoubt(Doubt):
             arms = np.array([arm for arm, *_ in told], dtype=np.int64)
             found = Blocked.of(arms, places.reshape(-1), rows, n_options=self.n_arms)
             counts, sums, squares = self._before
+            self._first = counts
             n = np.repeat(counts[:, None], self.n_objectives, axis=1)
             self._blocked = Blocked(
                 found.counts, found.means, found.squares, n, sums / np.maximum(n, 1), np.maximum(squares, 0.0)
@@ -120,7 +154,9 @@ class PairedDoubt(Doubt):
         blocked, numbers = self._by_block()
         some, kept = blocked.of_options(active)
         means = np.nan_to_num(self.means[active])
-        model = BlockModel(some, self._counts[active], self._exact, means, None if numbers is None else numbers[kept])
+        model = BlockModel(some, self._counts[active], self._exact, means)
+        if numbers is not None:
+            model.number(numbers[kept], self._first[active])
         return paired_tables(model, self._required)
 
     # Saving.
@@ -140,6 +176,7 @@ class PairedDoubt(Doubt):
             }
             for rows in state["rows"]
         ]
+        self._lowest = [0] * self.n_arms
         counts, sums, squares = state["before"]
         self._before = (
             self._whole_numbers(counts, "before", "the pulls of which the blocks are not known"),

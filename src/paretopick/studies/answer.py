@@ -56,7 +56,7 @@ def result_of(
         {} if judgement is None else dict(zip(said.present, _intervals(judgement, definition, means[said.present]), strict=True))
     )
     counts = state.counts
-    errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
+    errors = _errors(state, judgement, said.present)
     errors[:, definition.is_exact] = 0.0
     errors[:, definition.logged] *= means[:, definition.logged]
     names, left_in = definition.options, _left_in(state)
@@ -120,9 +120,20 @@ def _means(state: State, said: _Said) -> tuple[FloatArray, FloatArray]:
     means, compared = state.means(), state.compared_means()
     if said.judgement is not None and (sharing := said.judgement.estimates.sharing) is not None:
         for at in np.flatnonzero(sharing.stds > 0):
-            compared[said.present, at] = said.judgement.estimates.means[:, at]
+            known = said.judgement.estimates.means[:, at]
+            compared[said.present, at] = np.clip(known, 0.0, 1.0) if said.judgement.estimates.binary[at] else known
             means[:, at] = state.definition.metrics[at].unscaled(compared[:, at])
     return means, compared * state.definition.signs
+
+
+def _errors(state: State, judgement: Judgement | None, present: list[int]) -> FloatArray:
+    """Standard errors of the means as they are compared: of each option's own measurements, but where they share blocks."""
+    errors = np.sqrt(state.variances() / np.maximum(state.sums.known, 1))
+    if judgement is not None and (sharing := judgement.estimates.sharing) is not None:
+        estimates = judgement.estimates
+        shared = np.sqrt(np.square(estimates.stds) / np.maximum(estimates.known, 1) + sharing.variances)
+        errors[present] = np.where((sharing.stds > 0) & (estimates.known > 0), shared, errors[present])
+    return errors
 
 
 def _stopped(state: State, said: _Said, looks: Looks) -> str | None:

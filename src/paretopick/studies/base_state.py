@@ -271,7 +271,10 @@ class State(ABC):
         return copy.deepcopy(self, {id(self.definition): self.definition, id(self._base): self._base})
 
     def when_last_looked_at(self) -> State:
-        """Returns a copy with the data as they were when it was last time to look at the aim; itself if that is now."""
+        """Returns a copy with the data as they were when it was last time to look at the aim; itself if that is now.
+
+        For estimates alone: what is to be measured next is not known of it.
+        """
         if self.at_last_look is None:
             return self
         before = self.copy()

@@ -436,7 +436,7 @@ def _model(estimates: Estimates) -> str:
         kinds.append("Beta where metrics are 0 or 1")
     if estimates.exact.any():
         kinds.append("exact metrics as they are")
-    if estimates.sharing is not None and estimates.sharing.stds.any():
+    if estimates.is_shared:
         kinds.append("with what measurements in the same block share")
     if estimates.is_population:
         front = estimates.front_probability

@@ -220,8 +220,8 @@ def continuation(
     runs = affordable if runs is None else runs
     problem = _Problem(estimates, counts, metrics)
     required = problem.required
-    # What is not known of blocks moves all options alike, which matters to limits alone.
-    truths = problem.simulated(estimates.draws(runs, np.random.default_rng(rng), blocks=required.limited))
+    # What moves all options alike matters to limits alone; what is known of them so far would not move with it.
+    truths = problem.simulated(estimates.draws(runs, np.random.default_rng(rng), shift=required.limited))
     says_margins = find_margins or not required.margins.any()
     ladder = Ladder(required, np.where(estimates.exact, 0.0, estimates.pooled), metrics)
     of_declared = find_margins and bool(required.margins.any())

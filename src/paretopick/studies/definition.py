@@ -14,7 +14,7 @@ from paretopick._arrays import FloatArray, check_choice, check_distinct, check_n
 from paretopick._words import quoted, short
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.metrics import ERROR_SUFFIX, Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
-from paretopick.policies import DEFAULT_POLICY, PolicyChoice, PolicyGiven, check_policy, policies_with
+from paretopick.policies import DEFAULT_POLICY, POLICIES, PolicyChoice, PolicyGiven, check_policy, policies_with, policy_options
 from paretopick.policies.base import Policy
 from paretopick.studies.aims import NO_AIM, Aim, Finest, check_aim
 from paretopick.studies.budgets import NEARLY, Amount, Budget, BudgetGiven, CostGiven, Costs, budget_of, costs_of
@@ -408,10 +408,11 @@ def _check_pairing(definition: Definition) -> None:
     name = definition.pairing
     if name is None:
         return
-    if not definition.choice.roundless:
+    if not definition.choice.knows_pairs:
+        knowing = " or ".join(choice for choice in POLICIES if "paired" in policy_options(choice))
         raise InvalidInput(
-            f"pairing={name!r} is for studies without rounds, and {definition.policy} compares options round by round, whatever "
-            f"their measurements share; leave it out, or use {' or '.join(policies_with('roundless'))}."
+            f"pairing={name!r} is about what measurements share, of which {definition.policy} knows nothing; leave it out, or "
+            f"use {knowing}."
         )
     if all(definition.is_exact):
         raise InvalidInput(f"pairing={name!r} is about what makes measurements vary, and all metrics are exact; leave it out.")

@@ -205,7 +205,7 @@ class ParetoResult:
     def table(self) -> list[dict[str, Any]]:
         """One row per option, flat: means under the names of the metrics, with ``..._low`` and ``..._high`` their 95% intervals.
 
-        Standard errors, from an option's own measurements alone, are under ``... ±``.
+        Standard errors, from an option's own measurements alone unless these share blocks, are under ``... ±``.
         """
         return [
             {

@@ -70,7 +70,8 @@ class Roundless(State):
             if self.blocks is not None and isinstance(self._made, PairedDoubt):
                 every = range(len(counts))
                 numbers = np.array(self.blocks.names(every), dtype=np.int64) if definition.pairing == "repeat" else None
-                self._made.pair(self.blocks.blocked(every).times(definition.signs), numbers)
+                first = np.array([repeats.unnumbered for repeats in self.repeats], dtype=np.int64)
+                self._made.pair(self.blocks.blocked(every).times(definition.signs), numbers, first)
             if self._payments is not None:
                 self._made.charge(self._payments.charges())
             self._stale = False

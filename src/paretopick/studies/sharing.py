@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray
+from paretopick._arrays import BoolArray, FloatArray
 from paretopick._words import joined
 from paretopick.estimates import Estimates
 from paretopick.estimates.sharing import Share, Sharing
 from paretopick.metrics import Metric
 
-UNLIKELY = 1e-3
+UNLIKELY = 0.01
 """A block is named if one as far from the others would be rarer than this among as many blocks that are alike."""
 
 BETTER = 1.05
@@ -42,9 +42,9 @@ class SharedNoise:
     """Blocks that are far from the others, in sentences."""
 
     @property
-    def saves(self) -> bool:
-        """Whether differences in some metric are known better for what is shared."""
-        return max(self.gains.values()) >= BETTER
+    def better(self) -> list[str]:
+        """The metrics in which differences are known better for what is shared, by more than chance."""
+        return [name for name, gain in self.gains.items() if gain >= BETTER and self.shares[name].low > 0.0]
 
     @property
     def sentence(self) -> str:
@@ -53,8 +53,7 @@ class SharedNoise:
             f"{share.value:.0%} of the noise of {name} ({share.low:.0%} to {share.high:.0%})"
             for name, share in self.shares.items()
         ]
-        sure = [name for name, gain in self.gains.items() if gain >= BETTER and self.shares[name].low > 0.0]
-        better = [f"{times_text(self.gains[name])} as many in {name}" for name in sure]
+        better = [f"{times_text(self.gains[name])} as many in {name}" for name in self.better]
         worth = f"as well as from {joined(better)} that share nothing" if better else "no better for that"
         return f"Measurements {same(self.pairing)} share {joined(parts)}: differences between options are known {worth}."
 
@@ -81,7 +80,7 @@ def shared_noise(
     Args:
         pairing: of the study.
         estimates: of its means.
-        blocks: their names, as the effects of the estimates have them.
+        blocks: their names, as the effects of the estimates have them; without, none is looked for that is far off.
         metrics: of the study.
     """
     if pairing is None or estimates is None or estimates.sharing is None:
@@ -91,7 +90,7 @@ def shared_noise(
     if not shares:
         return None
     gains = {metric.name: float(gain) for metric, gain in zip(metrics, sharing.gains, strict=True) if metric.name in shares}
-    return SharedNoise(pairing, shares, gains, tuple(_far(pairing, sharing, estimates, blocks, metrics))[:FEW])
+    return SharedNoise(pairing, shares, gains, tuple(_far(pairing, sharing, estimates, blocks, metrics))[:FEW] if blocks else ())
 
 
 def _far(pairing: str, sharing: Sharing, estimates: Estimates, blocks: Sequence[Any], metrics: Sequence[Metric]) -> Iterator[str]:
@@ -101,23 +100,29 @@ def _far(pairing: str, sharing: Sharing, estimates: Estimates, blocks: Sequence[
         effects = sharing.effects[:, at]
         if sharing.stds[at] == 0.0 or estimates.binary[at] or len(effects) < FEWEST_BLOCKS:
             continue
-        rare = _chances_of(effects) < UNLIKELY / len(effects)
-        for place in np.flatnonzero(rare & (np.abs(effects - np.median(effects)) > own[at])).tolist():
-            off = float(effects[place])
-            shown = f"{np.exp(off):.3g} times as much" if metric.log else f"{off:+.3g}"
+        off = effects - np.median(effects)
+        far = _far_off(effects) & (np.abs(off) > own[at])
+        for place in np.flatnonzero(far).tolist():
+            shown = f"{np.exp(off[place]):.3g} times as much" if metric.log else f"{off[place]:+.3g}"
             yield (
                 f"{pairing} {blocks[place]!r} is far from the others, {shown} in {metric.name} for all options; look at it, and "
-                "void its measurements if something went wrong."
+                f"if something went wrong void its measurements, those with {pairing}={blocks[place]}."
             )
 
 
-def _chances_of(effects: FloatArray) -> FloatArray:
-    """How likely a normal number is as far from all others as each is."""
+def _far_off(effects: FloatArray) -> BoolArray:
+    """Which numbers are so far from all others as hardly any is among as many normal ones; one after the other is left out."""
     from scipy.special import stdtr
 
-    n = len(effects) - 1
-    others = (effects.sum() - effects) / n
-    squares = np.square(effects).sum() - np.square(effects) - n * np.square(others)
-    widths = np.sqrt(np.maximum(squares, 0.0) / (n - 1) * (1.0 + 1.0 / n))
-    t = np.abs(effects - others) / np.where(widths > 0, widths, np.inf)
-    return np.asarray(2.0 * stdtr(n - 1, -t))
+    far = np.zeros(len(effects), dtype=np.bool_)
+    while (n := int((~far).sum()) - 1) >= FEWEST_BLOCKS - 1:
+        some = np.where(far, 0.0, effects)
+        others = (some.sum() - some) / n
+        squares = np.square(some).sum() - np.square(some) - n * np.square(others)
+        widths = np.sqrt(np.maximum(squares, 0.0) / (n - 1) * (1.0 + 1.0 / n))
+        t = np.where(far, 0.0, np.abs(some - others) / np.where(widths > 0, widths, np.inf))
+        worst = int(t.argmax())
+        if 2.0 * stdtr(n - 1, -t[worst]) >= UNLIKELY / (n + 1):
+            break
+        far[worst] = True
+    return far

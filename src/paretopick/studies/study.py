@@ -80,6 +80,8 @@ class Study(Amendments):
             raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, definition)
         self._looks = Looks()
+        self._suggested: tuple[int, str | None] | None = None
+        """Which pairing would help, as of the position in the log."""
         with self._live.reading():
             pass  # so that a study which cannot be read is noticed at once
 
@@ -376,17 +378,20 @@ class Study(Amendments):
         level = check_real(level, "level", above=0.5, maximum=1.0)
         with self._live.reading() as (state, transaction):
             mine, events = state.copy(), []
-            if state.position <= MANY_EVENTS:
+            suggests = state.definition.pairing is None and state.definition.choice.roundless and state.position <= MANY_EVENTS
+            if suggests or state.position <= MANY:
                 with suppress(LogDamaged):  # which changes no answer that comes from a checkpoint
                     events = [event for page in pages(transaction) for event in page]
         found = result_of(self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level)  # while others go on telling
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
         notes: builtins.list[str] = []
-        if mine.definition.pairing is None and mine.definition.choice.roundless:
-            beside = {event.number: event.details for event in events if event.kind == "told"}
-            told = [event._replace(details=beside.get(event.number)) for event in valid]
-            notes += [note] if (note := suggested(mine, told, mine.present)) is not None else []
+        if suggests:
+            if self._suggested is None or self._suggested[0] != mine.position:
+                beside = {event.number: event.details for event in events if event.kind == "told"}
+                told = [event._replace(details=beside.get(event.number)) for event in valid]
+                self._suggested = mine.position, suggested(mine, told, mine.present)
+            notes += [self._suggested[1]] if self._suggested[1] is not None else []
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
         return replace(found, notes=(*found.notes, *notes)) if notes else found
