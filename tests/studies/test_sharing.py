@@ -305,3 +305,25 @@ def test_what_blocks_leave_open_between_options_is_in_the_next_step():
     whole = estimates.draws(4000, np.random.default_rng(0))[:, :, 0]
     assert (drawn[:, 2] - drawn[:, 0]).std() == pytest.approx((whole[:, 2] - whole[:, 0]).std(), rel=0.1)
     assert drawn[:, 0].std() < whole[:, 0].std() / 2
+
+
+def test_a_measurement_that_was_told_is_not_moved_to_another_block_without_a_word():
+    study = study_of([], pairing="plate")
+    (todo,) = study.ask(1)
+    study.tell(todo.number, {"yield": 1.0, "price": 2.0, "plate": 1})
+    study.tell(todo.number, {"yield": 1.0, "price": 2.0, "plate": "1"})  # the same
+    with pytest.raises(pp.AlreadyTold, match="has plate=2 here and was told with plate=1"):
+        study.tell(todo.number, {"yield": 1.0, "price": 2.0, "plate": 2})
+
+
+def test_a_result_says_how_many_measurements_are_in_no_block():
+    rows = rows_of(np.random.default_rng(23), 6, 0.5)
+    rows[3][1].pop("plate")
+    assert "1 of 24 measurements has no plate, and shares nothing with others." in study_of(rows, pairing="plate").result().notes
+
+
+def test_sheets_of_a_study_that_is_paired_by_a_column_have_that_column():
+    from paretopick.studies.tables import sheet
+
+    study = study_of([], pairing="plate")
+    assert sheet(study, study.ask(2)).splitlines()[0] == "number,option,repeat,plate,yield,price,failed,study"

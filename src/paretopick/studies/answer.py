@@ -360,6 +360,9 @@ def _notes(state: State) -> Iterable[str]:
     if state.kept:
         verb = "is" if state.kept == 1 else "are"
         yield f"{counted(state.kept, 'measurement')} more than the rounds have asked for {verb} not in the means (yet)."
+    if state.blocks is not None and (alone := int(state.blocks.alone.sum())):
+        what = f"{'has' if alone == 1 else 'have'} no {state.definition.pairing}, and {'shares' if alone == 1 else 'share'}"
+        yield f"{alone:,} of {counted(state.used, 'measurement')} {what} nothing with others."
     if state.failed:
         yield f"{counted(state.failed, 'attempt')} to measure failed."
     noise = state.noise()

@@ -103,6 +103,11 @@ class Blocks:
         """``(n_options,)`` measurements of each option."""
         return np.array(list(map(len, self._blocks)), dtype=np.int64)
 
+    @property
+    def alone(self) -> IntArray:
+        """``(n_options,)`` measurements of each option that are in no block."""
+        return np.array([blocks.count(ALONE) for blocks in self._blocks], dtype=np.int64)
+
     def add_option(self) -> None:
         """Makes room for one more option, without measurements."""
         self._blocks.append(array("q"))

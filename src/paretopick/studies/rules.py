@@ -13,9 +13,11 @@ from paretopick.events import Event, Lease, Outstanding, Row, row_digest, table_
 from paretopick.policies import policies_with
 from paretopick.storage import Transaction
 from paretopick.studies.aims import Aim
+from paretopick.studies.blocks import as_block
 from paretopick.studies.budgets import Amount, Budget, amount_of, unit_of
 from paretopick.studies.definition import Told
-from paretopick.studies.repeats import kept_with, repeat_of
+from paretopick.studies.repeats import block_of, kept_with, repeat_of
+from paretopick.studies.sharing import same
 from paretopick.studies.state import State
 
 Rows = Sequence[tuple[int, Told]]
@@ -103,6 +105,7 @@ class Rules:
                 self._refuse_unless_told(number, told.row)
             if told.repeat is not None:
                 self._check_repeat(number, told.repeat, repeat_of(self._past(number)[-1]))
+            self._check_block(number, told)
             return
         if told.repeat is not None:
             self._check_repeat(number, told.repeat, lease.repeat)
@@ -436,6 +439,19 @@ class Rules:
             given = "was given back" if 1 <= number <= known else "was never handed out"
             raise NotDue(f"measurement {number} {given}; numbers are handed out to whoever asks, and the last one was {known}.")
         return past
+
+    def _check_block(self, number: int, told: Told) -> None:
+        """Refuses that a measurement which was told before is in another block, which would change the answer."""
+        pairing = self.state.definition.pairing
+        if pairing in (None, "repeat") or pairing not in told.extra:
+            return
+        before = block_of(self._past(number)[-1], pairing)
+        if as_block(before) != as_block(told.extra[pairing]):
+            was = "without one" if before is None else f"with {pairing}={short(before)}"
+            raise AlreadyTold(
+                f"measurement {number} has {pairing}={short(told.extra[pairing])} here and was told {was}, and measurements "
+                f"{same(pairing)} are compared with each other. Void it if that was wrong, and add it anew."
+            )
 
     def _refuse_unless_told(self, number: int, row: Row) -> None:
         past = self._past(number)

@@ -17,7 +17,7 @@ from paretopick.studies.sharing import same, times_text
 from paretopick.studies.state import State
 
 FEWEST, MOSTLY = 3, 0.5
-"""A column is looked at if so many of its values are there more than once, and such a part of the measurements has one of them."""
+"""A column is looked at if so many of its values are there more than once, and such a part of measurements has one of them."""
 
 MOST_CELLS = 200_000
 """Of blocks and options, or else it would take long."""

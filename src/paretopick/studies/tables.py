@@ -37,11 +37,15 @@ def read_options(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
 def sheet(study: Study, todos: Iterable[Measurement]) -> str:
     """Returns measurements to make as a table to fill in: a row each, with an empty cell for every metric, and for what it cost.
 
+    And for what it shares with others, where the study is paired by a column.
+
     Whoever cannot measure one writes the reason into the column ``failed``. Rounds are named where there are some.
     """
     settings, in_rounds = list(study.definition.settings[0]), not study.definition.choice.roundless
     costs = study.definition.costs
+    pairing = study.definition.pairing
     to_fill_in = [*study.metrics, *([costs.name] if costs is not None and costs.is_beside else [])]
+    to_fill_in = [*([] if pairing in (None, "repeat", *to_fill_in) else [str(pairing)]), *to_fill_in]
     rows = [
         {
             "number": todo.number,
