@@ -12,21 +12,25 @@ GOALS = {0.0: 1.05, 0.35: 0.8, 0.8: 0.4}
 """The most measurements that paired studies should take, in those of unpaired ones, by which part of the noise is shared."""
 
 
-INTRO = """Made by `make pairing` (benchmarks/pairing.py) from simulated studies whose truth is known, with other random numbers than
+INTRO = """\
+Made by `make pairing` (benchmarks/pairing.py) from simulated studies whose truth is known, with other random numbers than
 those with which the rules were chosen. A part rho of the noise of every measurement is that of its block, the same for all
 options; the n-th measurement of every option is in block n. `doubt` measures, so that blocks are incomplete: options beyond
 doubt are measured less often. Of metrics that are 0 or 1 the normal numbers behind them are shared so, and of zeros and ones
 less is shared."""
 
-SURE = """Margins of 0.3 of the noise (0.1 for metrics that are 0 or 1), stopping at 95%; {n} sets of options of each population, the
+SURE = """\
+Margins of 0.3 of the noise (0.1 for metrics that are 0 or 1), stopping at 95%; {n} sets of options of each population, the
 same with and without pairing: medians of the measurements that it takes. *Ratio* is the geometric mean of the measurements
 of a paired study in those of the unpaired one of the same options. *Right* is the share of stopped studies whose answers are
 right within the margins."""
 
-LAST_ROW = """In the last row: the shares of stopped studies that were right, and the ratio over all populations. Studies of *few* options
+LAST_ROW = """\
+In the last row: the shares of stopped studies that were right, and the ratio over all populations. Studies of *few* options
 end near the smallest number of measurements at which any study may stop, so that little can be saved."""
 
-TRUE = """Without margins, after 5 to 60 measurements for each option on average, in nine populations (among them *uneven*, where every
+TRUE = """\
+Without margins, after 5 to 60 measurements for each option on average, in nine populations (among them *uneven*, where every
 option has a noise of its own). *Drifting*: blocks are not independent of each other, the next is like the last, with a
 correlation of 0.95. *Worst tenth* is the largest difference between what was said and what was true in a tenth of the scale
 that has at least 40 options; *answers* are how likely the whole answer was said to be right, and how often it was."""

@@ -164,6 +164,6 @@ def test_the_share_is_said_with_an_interval_that_holds():
         low, value, high = sharing.shares[0]
         assert low <= value <= high
         inside.append(low <= 0.6 <= high)
-        gains.append(sharing.gain)
+        gains.append(sharing.gains[0])
     assert np.mean(inside) == pytest.approx(0.95, abs=0.035)
     assert np.median(gains) == pytest.approx(1 / 0.4, rel=0.1)

@@ -115,6 +115,14 @@ def command(
         str,
         typer.Option(help="The metrics of a file of measurements that have no noise, separated by commas.", show_default=False),
     ] = "",
+    pairing: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of the file that says which measurements share what makes them vary (the question, the plate), or "
+            "'repeat' for the n-th of every option.",
+            show_default=False,
+        ),
+    ] = None,
     std: Std = None,
     bernoulli: Coins = False,
     minimise: Minimise = [],  # noqa: B006
@@ -141,7 +149,7 @@ def command(
     if plot is not None and plot.suffix.lower() != ".png":
         raise InvalidInput(f"--plot {plot} must end in .png.")
     check_target(plot, force=force)
-    known = _Source(source, metrics, exact, std, bernoulli, minimise, data, storage).known(study)
+    known = _Source(source, metrics, exact, pairing, std, bernoulli, minimise, data, storage).known(study)
     if isinstance(known, Study):
         if not anew:
             _check_only_more(known.name, budget, policies, max_budget, plot)
@@ -185,6 +193,7 @@ class _Source:
     name: str
     metrics: str | None
     exact: str
+    pairing: str | None
     std: str | None
     bernoulli: bool
     minimise: list[str]
@@ -196,8 +205,8 @@ class _Source:
         of_means = self.std is not None or self.bernoulli
         if not is_study and is_file(self.name):
             return self._means() if of_means else self._measurements()
-        if self.metrics is not None or self.exact:
-            raise InvalidInput(f"--metrics and --exact go with a file; {self.name!r} is not one.")
+        if self.metrics is not None or self.exact or self.pairing is not None:
+            raise InvalidInput(f"--metrics, --exact and --pairing go with a file; {self.name!r} is not one.")
         if not is_study and self.name in INSTANCES:
             return Pilot.guess(self._bandit(self.minimise), like_a_study=False)
         if of_means or self.minimise:
@@ -217,10 +226,12 @@ class _Source:
             )
         if self.minimise:
             raise InvalidInput("--minimise goes with a file of means; say time:min in --metrics.")
-        return Pilot.of_table(self.name, self.metrics, exact=names_in(self.exact))
+        return Pilot.of_table(self.name, self.metrics, exact=names_in(self.exact), pairing=self.pairing)
 
     def _means(self) -> Pilot:
         """The means in a file, larger is better except where --metrics or --minimise say otherwise."""
+        if self.pairing is not None:
+            raise InvalidInput("--pairing goes with a file of measurements; means do not say what measurements share.")
         if self.exact:
             raise InvalidInput(
                 "--exact goes with a file of measurements; in one of means give such a column the noise 0 in --std."

@@ -116,6 +116,13 @@ class Estimates:
             return Bernoulli()
         return Gaussian(cov=self.covariances * self.signs[:, None] * self.signs)
 
+    @property
+    def whole_noise(self) -> Noise:
+        """How measurements scatter that share no blocks, for the same simulations as ``noise``."""
+        if self.sharing is None:
+            return self.noise
+        return Gaussian(cov=(self.covariances + self.sharing.covariance) * self.signs[:, None] * self.signs)
+
     def larger_is_better(self, means: FloatArray) -> FloatArray:
         """Returns means in which larger is better; chances stay chances, of the opposite where small is good."""
         flipped = 1.0 - means if self.as_chances else -means

@@ -43,8 +43,14 @@ class Sharing:
     """``(n_blocks, n_metrics)`` what each block brings, as expected."""
     shares: tuple[Share | None, ...]
     """For each metric; None where that cannot be known."""
-    gain: float
-    """How many times as many measurements it would take without blocks to know differences as well; a median over pairs."""
+    gains: FloatArray
+    """``(n_metrics,)`` how many times as many measurements it would take without blocks to know differences in a metric as well:
+    a median over pairs of options."""
+
+    @property
+    def covariance(self) -> FloatArray:
+        """``(n_metrics, n_metrics)`` of what a block brings."""
+        return self.correlation * self.stds[:, None] * self.stds
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Returns ``(n, n_options, n_metrics)`` of how far off all means may be together because of the blocks."""
@@ -107,14 +113,14 @@ def paired(
     common = np.zeros((n_metrics, n_options, n_options))
     effects, left = np.zeros((n_blocks, n_metrics)), np.zeros((n_blocks, n_options, n_metrics))
     widths, degrees = np.zeros(n_metrics), np.ones(n_metrics)
-    gains: list[FloatArray] = []
+    gains = np.ones(n_metrics)
     for metric, (seen, cells, model) in models.items():
         widths[metric] = np.sqrt(model.block_variance)
         degrees[metric] = max(int((cells.counts.sum(axis=1) > 1).sum()) - 1, 1)
         left[:, seen, metric] = model.residuals_of(cells) * np.sqrt(cells.counts)
         if model.block_variance == 0.0:
             continue
-        gains.append(_gains(stds[seen, metric], model))
+        gains[metric] = np.median(_gains(model)) if len(seen) > 1 else 1.0
         means[seen, metric], stds[seen, metric] = model.means, np.sqrt(model.variances)
         common[metric][np.ix_(seen, seen)] = model.common
         effects[:, metric] = model.effects
@@ -127,9 +133,9 @@ def paired(
         correlation=_together(effects[:, None]),
         effects=effects,
         shares=tuple(_share(*models[metric][1:]) if metric in models else None for metric in range(n_metrics)),
-        gain=float(np.median(np.concatenate(gains))) if gains else 1.0,
+        gains=gains,
     )
-    return Paired(means, stds, freedom, _together(left) if gains else correlation, sharing)
+    return Paired(means, stds, freedom, _together(left) if widths.any() else correlation, sharing)
 
 
 def _variances(residuals: FloatArray, degrees: FloatArray) -> FloatArray:
@@ -152,10 +158,10 @@ def _of_chances(cells: Cells) -> Moderate:
     return moderate
 
 
-def _gains(stds: FloatArray, model: Mixed) -> FloatArray:
-    """For each pair of options, the variance of the difference without regard to blocks, in units of that with it."""
-    plain, own = np.square(stds) / model.sizes, np.diagonal(model.covariance)
-    pairs = np.triu_indices(len(stds), 1)
+def _gains(model: Mixed) -> FloatArray:
+    """For each pair of options, the variance of the difference if all measurements were alone, in units of what it is."""
+    plain, own = (model.variances + model.block_variance) / model.sizes, np.diagonal(model.covariance)
+    pairs = np.triu_indices(len(own), 1)
     with_blocks = (own[:, None] + own - 2.0 * model.covariance)[pairs]
     return np.asarray((plain[:, None] + plain)[pairs] / with_blocks)
 

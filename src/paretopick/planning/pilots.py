@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray
+from paretopick._arrays import FloatArray, IntArray, check_name
 from paretopick._words import capital, counted, joined
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled, check_bandit
 from paretopick.errors import InvalidInput, NotReady
@@ -17,6 +17,7 @@ from paretopick.estimates import Estimates, estimate_tables
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
 from paretopick.studies import Study
 from paretopick.studies.certainty import required_of
+from paretopick.studies.sharing import same, shared_noise
 from paretopick.studies.tables import read_measurements
 from paretopick.theory.requirements import Requirements
 
@@ -44,6 +45,8 @@ class Pilot:
     """As the user knows them, in the order of the objectives."""
     required: Requirements | None = None
     """Which differences matter and which limits options must keep, in the units of the bandit; None if nobody said."""
+    pairing: str | None = None
+    """What measurements share that are compared with each other, "repeat" or a column; the bandit has the noise that is left."""
 
     @classmethod
     def guess(cls, bandit: Bandit, *, like_a_study: bool = True, goals: MetricsGiven | None = None) -> Pilot:
@@ -83,25 +86,37 @@ class Pilot:
         )
 
     @classmethod
-    def of_table(cls, path: str | os.PathLike[str], metrics: MetricsGiven, *, exact: Iterable[str] = ()) -> Pilot:
+    def of_table(
+        cls,
+        path: str | os.PathLike[str],
+        metrics: MetricsGiven,
+        *,
+        exact: Iterable[str] = (),
+        pairing: str | None = None,
+    ) -> Pilot:
         """Returns the pilot whose measurements are in a CSV file, a row for each.
 
         Args:
             path: of the file.
             metrics: the columns that count, and their goals, margins and limits, as for ``Study.create``.
             exact: metrics without noise.
+            pairing: if measurements share what makes them vary, the column that says with which others; or "repeat", for those
+                that are the n-th of their option (in a column ``repeat``, or else in the order of the rows).
         """
         chosen = check_metrics(metrics, exact=exact)
         names = tuple(metric.name for metric in chosen)
-        measured = read_measurements(path, goals_of(chosen))
+        measured, shared = read_measurements(path, goals_of(chosen), pairing=check_pairing(pairing))
         _check_values(os.fspath(path), measured, chosen)
         tables = [_scaled(np.array(rows), chosen) for rows in measured.values()]
         exact_ones = np.array([metric.exact for metric in chosen])
-        estimates: Estimates = _known(os.fspath(path), lambda: estimate_tables(tables, exact=exact_ones, signs=signs_of(chosen)))
+        blocks = None if pairing is None else _numbered([shared[option] for option in measured])
+        estimates: Estimates = _known(
+            os.fspath(path), lambda: estimate_tables(tables, exact=exact_ones, signs=signs_of(chosen), blocks=blocks)
+        )
         values = np.array([table[0] for table in tables])  # of exact metrics all are that, and means of them may be rounded
         estimates = replace(estimates, means=np.where(exact_ones, values, estimates.means))
         bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=names)
-        notes = (_goals(chosen), *_wanted(chosen), *_weaknesses(estimates, names))
+        notes = (_goals(chosen), *_wanted(chosen), *_shared(pairing, estimates, chosen), *_weaknesses(estimates, names))
         scale = np.array([metric.divisor(noise) for metric, noise in zip(chosen, estimates.scale(), strict=True)])
         required = required_of(estimates, chosen)
         return cls(
@@ -113,6 +128,7 @@ class Pilot:
             notes,
             metrics=chosen,
             required=None if required.is_plain else required,
+            pairing=pairing if estimates.sharing is not None else None,
         )
 
     @classmethod
@@ -122,7 +138,9 @@ class Pilot:
         bandit = replace(estimates.bandit(study.name), arm_names=options, objective_names=tuple(study.metrics))
         again = "This is for a new study that starts from nothing; what is measured already counts if it is imported there."
         metrics = study.definition.metrics
-        notes = (_goals(metrics), *_wanted(metrics), again, *_weaknesses(estimates, tuple(study.metrics)))
+        pairing = study.definition.pairing
+        shared = _shared(pairing, estimates, metrics)
+        notes = (_goals(metrics), *_wanted(metrics), again, *shared, *_weaknesses(estimates, tuple(study.metrics)))
         required = required_of(estimates, metrics)
         return cls(
             bandit,
@@ -133,7 +151,13 @@ class Pilot:
             notes,
             metrics=metrics,
             required=None if required.is_plain else required,
+            pairing=pairing if estimates.sharing is not None else None,
         )
+
+    @property
+    def without_pairing(self) -> Bandit:
+        """The same options with all of their noise, as they would be measured if measurements shared nothing."""
+        return self.bandit if self.estimates is None else replace(self.bandit, noise=self.estimates.whole_noise)
 
     @property
     def noise(self) -> FloatArray:
@@ -147,6 +171,33 @@ class Pilot:
     def truths(self, n: int, rng: np.random.Generator) -> FloatArray | None:
         """Returns ``(n, n_options, n_metrics)`` of what the means may be, larger is better; None if they are known."""
         return None if self.estimates is None else self.estimates.larger_is_better(self.estimates.draws(n, rng))
+
+
+def check_pairing(pairing: Any) -> str | None:
+    """Returns the name of a column, or None."""
+    return None if pairing is None else check_name(pairing, "pairing")
+
+
+def _numbered(shared: Sequence[Sequence[Any]]) -> list[IntArray]:
+    """Blocks as numbers from 0 on, -1 for none."""
+    numbers = {block: place for place, block in enumerate(dict.fromkeys(block for each in shared for block in each))}
+    return [np.array([-1 if block is None else numbers[block] for block in each], dtype=np.int64) for each in shared]
+
+
+def _shared(pairing: str | None, estimates: Estimates, metrics: Sequence[Metric]) -> Iterable[str]:
+    """How much of the noise measurements in a block share, and what is simulated."""
+    if pairing is None:
+        return
+    said = shared_noise(pairing, estimates, (), metrics)
+    if said is None:
+        yield f"No two options were measured {same(pairing)} often enough to know what they share, so the plan does without."
+        return
+    yield said.sentence
+    if said.saves:
+        yield (
+            f"Planned is as if every option were measured {same(pairing)} as the others, each time; the more often some are "
+            "measured than others, the more it takes."
+        )
 
 
 def _metric_of(place: int, objective: str) -> Metric:

@@ -18,7 +18,7 @@ from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
 from paretopick.planning.ahead import check_margin, look_ahead
 from paretopick.planning.pilots import Pilot
-from paretopick.planning.plans import MarginFound, Plan, Recommendation, crossing, limits_of, wrong
+from paretopick.planning.plans import MarginFound, Plan, Recommendation, Unpaired, crossing, limits_of, wrong
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
 from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.studies import Study
@@ -174,6 +174,7 @@ class _Planner:
         if pilot.bandit.n_arms == 1:
             raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
         self._pilot = pilot
+        self._bandit = self._pilot.bandit
         required = pilot.required or Requirements.none(pilot.bandit.n_objectives)
         self._find_margins = find_margins
         self._required = required
@@ -235,6 +236,8 @@ class _Planner:
             if not self._find_margins:
                 found = self._recommendation(choices, [_total(parts) for parts in finished], smallest)
             draft = self._plan(choices, finished, found)
+            if self._pilot.pairing is not None and found is not None:
+                draft = replace(draft, unpaired=self._unpaired(choices[draft.best], found.budget))
             draft = replace(draft, **self._resolved(choices, draft))
             if self._truths is None:
                 return draft
@@ -271,6 +274,16 @@ class _Planner:
             within=within_text(self._required),
             says_margins=not self._required.margins.any(),
         )
+
+    def _unpaired(self, choice: PolicyChoice, budget: int) -> Unpaired:
+        """How many measurements the same policy would take if measurements shared nothing, from a budget on."""
+        self._bandit = self._pilot.without_pairing
+        try:
+            found = self._climb(choice, budget, start=CAREFUL * self._runs)
+        finally:
+            self._bandit = self._pilot.bandit
+        pairing = self._pilot.pairing or ""
+        return Unpaired(pairing, self._limit, None if found is None else found[0].budgets[found[1]])
 
     def _resolved(self, choices: Sequence[PolicyChoice], draft: Plan) -> dict[str, Any]:
         """Which differences the budgets resolve with the best policy, and why none is enough if none is."""
@@ -401,7 +414,7 @@ class _Planner:
         self._say(self._done)
         asked = not self._required.is_plain or margins is not None
         return simulate(
-            self._pilot.bandit,
+            self._bandit,
             choice,
             budgets=budgets,
             runs=runs,

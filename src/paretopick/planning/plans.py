@@ -49,6 +49,25 @@ class MarginFound:
     runs: int
 
 
+@dataclass(frozen=True)
+class Unpaired:
+    """What the recommended policy would take if measurements shared nothing."""
+
+    pairing: str
+    """What they share: "repeat", or a column."""
+    largest: int
+    """No larger budget was considered."""
+    budget: int | None
+    """None if that is more."""
+
+    def sentence(self, paired: int) -> str:
+        """Returns what pairing saves, in a sentence."""
+        what = "what every repeat has in common" if self.pairing == "repeat" else f"the same {self.pairing} for all options"
+        if self.budget is None:
+            return f"With {what}, {paired:,} measurements instead of more than {self.largest:,}."
+        return f"With {what}, {paired:,} measurements instead of {self.budget:,}."
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Error against budget for several policies, and what follows from it; errors are those within margins, if there are some."""
@@ -84,6 +103,8 @@ class Plan:
     """Why no budget reaches the target, if none does."""
     margins_found: tuple[MarginFound, ...] = ()
     """Which differences each budget resolves, if that was asked for."""
+    unpaired: Unpaired | None = None
+    """What it would take if measurements shared nothing, of a plan with pairing."""
 
     @property
     def budgets(self) -> tuple[int, ...]:
@@ -123,6 +144,8 @@ class Plan:
                 f"in {share(found.rate, found.runs)} of cases ({interval(found.interval)}), and the target is "
                 f"{percent(self.target)}."
             )
+            if self.unpaired is not None:
+                said.append(self.unpaired.sentence(found.budget))
             said += self._others()
         shown = sorted({0, len(self.budgets) // 2, len(self.budgets) - 1})
         buys = [f"with {self.budgets[i]:,} in {share(rate[i], curve.runs)}" for i in shown]
@@ -233,6 +256,7 @@ class Plan:
             "if_right": None if self.if_right is None else self.if_right.to_dict(),
             "quarters": [curve.to_dict() for curve in self.quarters],
             "resolves": [None if one is None else asdict(one) for one in self.resolves],
+            "unpaired": None if self.unpaired is None else asdict(self.unpaired),
             "margins_found": [asdict(one) for one in self.margins_found],
             "reason": None if self.reason is None else self.reason.text,
             "sentences": self.sentences(),

@@ -17,6 +17,9 @@ from paretopick.metrics import Metric
 UNLIKELY = 1e-3
 """A block is named if one as far from the others would be rarer than this among as many blocks that are alike."""
 
+BETTER = 1.05
+"""What is known as well as from so many times as many measurements is known better."""
+
 FEWEST_BLOCKS = 6
 """With fewer of them nobody knows which are far off."""
 
@@ -32,18 +35,27 @@ class SharedNoise:
     """What makes a block: "repeat", or the name of a column."""
     shares: Mapping[str, Share]
     """For each metric with noise of which it is known: the part of the variance that a block has, with a 95% interval."""
-    gain: float
-    """How many times as many measurements it would take without blocks to know differences between options as well."""
+    gains: Mapping[str, float]
+    """For each of these metrics: how many times as many measurements it would take without blocks to know differences between
+    options as well."""
     far: tuple[str, ...] = ()
     """Blocks that are far from the others, in sentences."""
+
+    @property
+    def saves(self) -> bool:
+        """Whether differences in some metric are known better for what is shared."""
+        return max(self.gains.values()) >= BETTER
 
     @property
     def sentence(self) -> str:
         """How much is shared and what it saved, in a sentence."""
         parts = [
-            f"{value:.0%} of the noise of {name} ({low:.0%} to {high:.0%})" for name, (low, value, high) in self.shares.items()
+            f"{share.value:.0%} of the noise of {name} ({share.low:.0%} to {share.high:.0%})"
+            for name, share in self.shares.items()
         ]
-        worth = f"as well as from {self.gain:.1f} times as many that share nothing" if self.gain >= 1.05 else "no better for that"
+        sure = [name for name, gain in self.gains.items() if gain >= BETTER and self.shares[name].low > 0.0]
+        better = [f"{self.gains[name]:.1f} times as many in {name}" for name in sure]
+        worth = f"as well as from {joined(better)} that share nothing" if better else "no better for that"
         return f"Measurements {same(self.pairing)} share {joined(parts)}: differences between options are known {worth}."
 
 
@@ -69,7 +81,8 @@ def shared_noise(
     shares = {metric.name: share for metric, share in zip(metrics, sharing.shares, strict=True) if share is not None}
     if not shares:
         return None
-    return SharedNoise(pairing, shares, sharing.gain, tuple(_far(pairing, sharing, estimates.binary, blocks, metrics))[:FEW])
+    gains = {metric.name: float(gain) for metric, gain in zip(metrics, sharing.gains, strict=True) if metric.name in shares}
+    return SharedNoise(pairing, shares, gains, tuple(_far(pairing, sharing, estimates.binary, blocks, metrics))[:FEW])
 
 
 def _far(pairing: str, sharing: Sharing, binary: BoolArray, blocks: Sequence[Any], metrics: Sequence[Metric]) -> Iterator[str]:

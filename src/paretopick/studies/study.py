@@ -382,12 +382,13 @@ class Study(Amendments):
         found = result_of(self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level)  # while others go on telling
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
-        looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []
-        notes = [f"{each}; correct or void it if it is wrong." for each in looked_at]
+        notes: builtins.list[str] = []
         if mine.definition.pairing is None and mine.definition.choice.roundless:
             beside = {event.number: event.details for event in events if event.kind == "told"}
-            valid = [event._replace(details=beside.get(event.number)) for event in valid]
-            notes += [note] if (note := suggested(mine, valid, mine.present)) is not None else []
+            told = [event._replace(details=beside.get(event.number)) for event in valid]
+            notes += [note] if (note := suggested(mine, told, mine.present)) is not None else []
+        looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
+        notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
         return replace(found, notes=(*found.notes, *notes)) if notes else found
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:

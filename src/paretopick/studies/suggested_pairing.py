@@ -36,21 +36,22 @@ def suggested(state: State, events: Iterable[Event], present: Sequence[int]) -> 
         values = [details.get("repeat") if column == "repeat" else details.get("extra", {}).get(column) for _, details in told]
         if (found := _as_blocks(state, [event for event, _ in told], values, present)) is None or found.sharing is None:
             continue
-        gain = found.sharing.gain
-        sure = [
-            f"{share.value:.0%} of the noise of {metric.name}"
-            for metric, share in zip(state.definition.metrics, found.sharing.shares, strict=True)
-            if share is not None and share.low > MUCH
-        ]
-        if sure and gain >= WORTH and (best is None or gain > best[0]):
-            best = gain, _said(column, sure, gain)
+        parts = zip(state.definition.metrics, found.sharing.shares, found.sharing.gains.tolist(), strict=True)
+        sure = {
+            f"{share.value:.0%} of the noise of {metric.name}": gain
+            for metric, share, gain in parts
+            if share is not None and share.low > MUCH and gain >= WORTH
+        }
+        gain = max(sure.values(), default=0.0)
+        if sure and (best is None or gain > best[0]):
+            best = gain, _said(column, list(sure), gain)
     return None if best is None else best[1]
 
 
 def _said(column: str, shares: Sequence[str], gain: float) -> str:
     return (
         f"measurements {same(column)} vary together: they share {joined(shares)}. A study with pairing={short(column)} knows "
-        f"differences as well as from {gain:.1f} times as many measurements; create one, and import the export of this one."
+        f"differences as well as from up to {gain:.1f} times as many measurements; create one, and import the export of this one."
     )
 
 

@@ -7,12 +7,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from paretopick._arrays import check_name
 from paretopick._tables import Table, csv_text, read_table
 from paretopick.errors import InvalidInput
 from paretopick.metrics import LARGEST_VALUE
+from paretopick.studies.blocks import Block, as_block
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.study import Study
 from paretopick.studies.views import columns_of
@@ -58,20 +59,38 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
     return csv_text(["number", "option", *settings, *ours, *to_fill_in, "failed", "study"], rows)
 
 
-def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str | None]) -> dict[str, list[list[float]]]:
-    """Returns the measurements of every option in a table, in the order of the metrics; rows that an export voided are left out.
+class MeasuredTable(NamedTuple):
+    """Measurements that stand in a file, by option."""
+
+    rows: dict[str, list[list[float]]]
+    """In the order of the metrics."""
+    blocks: dict[str, list[Block | None]]
+    """What each shares with others; None for nothing."""
+
+
+def read_measurements(
+    path: str | os.PathLike[str], metrics: Mapping[str, str | None], *, pairing: str | None = None
+) -> MeasuredTable:
+    """Returns the measurements of every option in a table; rows that an export voided are left out.
 
     Args:
         path: of a CSV file with a row for each measurement: its option (in the column ``option``, or else the first), and a
             value for every metric.
         metrics: names and goals.
+        pairing: the column whose values say what measurements share, or "repeat": without such a column, the n-th rows of all
+            options share something. None if nothing is shared.
     """
     table = read_table(path, expected=("option", *metrics))
     check_metric_columns(metrics, table)
+    if pairing is not None and pairing != "repeat":
+        if pairing in metrics:
+            raise InvalidInput(f"pairing={pairing!r} is a metric; name the column that says what measurements share.")
+        table.check_columns([pairing])
     key = "option" if "option" in table.columns else table.columns[0]
     if key in metrics:
         raise InvalidInput(f"{table.name} has no column that names the options; call it 'option'.")
     measured: dict[str, list[list[float]]] = {}
+    blocks: dict[str, list[Block | None]] = {}
     for line, row in table.rows.items():
         try:
             values = cells_of(metrics, table, line)
@@ -83,13 +102,17 @@ def read_measurements(path: str | os.PathLike[str], metrics: Mapping[str, str | 
                 if not abs(value) <= LARGEST_VALUE:
                     raise InvalidInput(f"metric {name!r} is {value:g}; expected a number within {LARGEST_VALUE:g}.")
             complete = [value for value in values.values() if value is not None]
-            measured.setdefault(check_name(row[key], "option"), []).append(complete)
+            option = check_name(row[key], "option")
+            measured.setdefault(option, []).append(complete)
+            if pairing is not None:
+                same = blocks.setdefault(option, [])
+                same.append(as_block(row[pairing]) if pairing in table.columns else len(same))
         except InvalidInput as problem:
             place = f"{table.place(line)}: "
             raise InvalidInput(f"{place}{str(problem).removeprefix(place)}") from None
     if not measured:
         raise InvalidInput(f"{table.name} has no measurements; give each a row.")
-    return measured
+    return MeasuredTable(measured, blocks)
 
 
 def check_metric_columns(metrics: Iterable[str], table: Table) -> None:
