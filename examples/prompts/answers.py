@@ -10,15 +10,15 @@ import sys
 QUESTIONS = 500
 
 MODELS = {  # skill, dollars for a million tokens, tokens in a second
-    "small": (-0.5, 0.4, 160),
-    "old": (-0.3, 2.5, 60),
-    "medium": (0.8, 2.5, 90),
-    "large": (1.8, 10.0, 45),
+    "small": (-0.8, 0.4, 160),
+    "old": (-1.0, 2.5, 60),
+    "medium": (1.2, 2.5, 90),
+    "large": (2.8, 10.0, 45),
 }
 PROMPTS = {  # what it adds to the skill, tokens that it adds to the question, how many times as long it makes answers
     "plain": (0.0, 20, 1.0),
-    "rules": (-0.7, 900, 1.6),
-    "steps": (0.9, 60, 3.5),
+    "rules": (-1.5, 900, 1.6),
+    "steps": (1.7, 60, 3.5),
 }
 OPTIONS = [f"{model}-{prompt}" for model in MODELS for prompt in PROMPTS]
 
@@ -32,7 +32,7 @@ def answer(option, question):
     better, instructions, longer = PROMPTS[prompt]
 
     shared = random.Random(f"question {question}")  # whoever is asked: a question is hard or easy, short or long
-    difficulty, length = shared.gauss(0, 2.2), math.exp(shared.gauss(4.5, 0.7))
+    difficulty, length = shared.gauss(0, 3.5), math.exp(shared.gauss(4.5, 0.7))
 
     own = random.Random(f"{option}, question {question}")  # luck, by temperature; and how busy the server was
     chance = 1 / (1 + math.exp(difficulty - skill - better))
@@ -45,4 +45,5 @@ def answer(option, question):
 
 
 if __name__ == "__main__":
-    print(*(f"{name}={value:.6g}" for name, value in answer(sys.argv[1], int(sys.argv[2])).items()))
+    for name, value in answer(sys.argv[1], int(sys.argv[2])).items():
+        print(f"{name}={value:.6g}")
