@@ -83,6 +83,7 @@ bench: $(VENV)/installed postgresql  ## times as ratios to a baseline: gaps, pol
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/studies.py
 	$(BIN)/python benchmarks/planning.py
+	$(BIN)/python benchmarks/blocks.py
 
 calibration: $(VENV)/installed  ## how often it is true what results say, into docs/calibration.md: about ten minutes
 	$(BIN)/python benchmarks/calibration.py

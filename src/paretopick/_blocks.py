@@ -8,7 +8,7 @@ the same blocks are then known better than either mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,9 @@ STEPS = 100
 
 CLOSE = 1e-7
 """They are found when a step changes none of them by more than such a part of the variance of a measurement."""
+
+SMALL = 250_000
+"""Products of so many numbers are made by one thread."""
 
 TINY = 1e-280
 """Squares below this are as good as none."""
@@ -275,14 +278,39 @@ class Spread:
         """``(n_blocks,)`` variances of what is left open about the effects where the means are known."""
         self.precision = 1.0 / (variances + block_variance)
         """Of a measurement that is alone."""
-        information = np.diag(w.sum(axis=0) + alone * self.precision) - w.T @ (self.open[:, None] * w)
-        self.covariance = np.linalg.inv(information)
+        information = np.diag(w.sum(axis=0) + alone * self.precision) - _gram(w, self.open[:, None] * w)
+        self.covariance: FloatArray = np.asarray(np.linalg.inv(information), dtype=np.float64)
         """``(n_options, n_options)`` of the means."""
 
     @property
     def links(self) -> FloatArray:
         """``(n_blocks, n_options)`` covariances of effects and means, given the measurements."""
-        return np.asarray(-self.open[:, None] * (self.weights @ self.covariance))
+        return np.asarray(-self.open[:, None] * _times(self.weights, self.covariance))
+
+
+def _slices(a: FloatArray) -> Iterator[slice]:
+    """Rows that are multiplied at a time: so few that the library of matrices starts no threads.
+
+    These wait for each other when others use the processors, and round sums otherwise on other machines.
+    """
+    step = max(SMALL // max(a.shape[1] ** 2, 1), 1)
+    return (slice(start, start + step) for start in range(0, len(a), step))
+
+
+def _gram(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Returns ``a.T @ b``."""
+    found = np.zeros((a.shape[1], b.shape[1]))
+    for part in _slices(a):
+        found += a[part].T @ b[part]
+    return found
+
+
+def _times(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Returns ``a @ b``."""
+    found = np.empty((len(a), b.shape[1]))
+    for part in _slices(a):
+        np.matmul(a[part], b, out=found[part])
+    return found
 
 
 class _Step:
@@ -296,7 +324,9 @@ class _Step:
         w, whole, damped, opened, precision = spread.weights, spread.whole, spread.damped, spread.open, spread.precision
         self.covariance = cov = spread.covariance
         weighted = w * apart
-        self.means = mu = cov @ (weighted.sum(axis=0) - w.T @ (opened * weighted.sum(axis=1)) + single * precision * alone_apart)
+        self.means = mu = cov @ (
+            weighted.sum(axis=0) - (w * (opened * weighted.sum(axis=1))[:, None]).sum(axis=0) + single * precision * alone_apart
+        )
         off = np.where(n > 0, apart - mu, 0.0)
         self.sums = (w * off).sum(axis=1) / damped
         alone_off = cells.alone_squares + single * (alone_apart - mu) ** 2
@@ -304,7 +334,7 @@ class _Step:
         kept = variances * precision
         left = off - block_variance * self.sums[:, None]
         self.residuals = cells.squares + (n * left**2).sum(axis=0) + kept**2 * alone_off
-        fitting = w @ cov
+        fitting = _times(w, cov)
         across = (fitting * w).sum(axis=1)
         own = np.diagonal(cov)
         fitted = (opened + opened**2 * across)[:, None] - 2.0 * opened[:, None] * fitting + own
@@ -313,7 +343,7 @@ class _Step:
         # The slope of the likelihood in the variance of blocks, and its expected curvature, both twice.
         m = w / damped[:, None]
         q, turned = whole / damped, across / damped**2
-        m_m = m.T @ m + np.diag(single * precision**2)
+        m_m = _gram(m, m) + np.diag(single * precision**2)
         cov_mm = cov @ m_m
         trace = q.sum() - turned.sum() + (single * (precision - precision**2 * own)).sum()
         self.score = float((self.sums**2).sum() + (precision**2 * alone_off).sum() - trace)

@@ -241,3 +241,11 @@ def test_the_next_step_of_a_paired_study_counts_on_what_is_shared():
         found = pp.plan(study, target=0.02)
         needed.append(float("inf") if found.needed is None else found.needed)
     assert needed[0] < needed[1]
+
+
+def test_reports_say_what_is_shared():
+    from paretopick.report import make_report
+
+    study = study_of(rows_of(np.random.default_rng(19), 10, 0.7), pairing="plate")
+    facts = dict(make_report(study, rehearsals=0).facts)
+    assert facts["paired by"].startswith("plate. Measurements with the same plate share")

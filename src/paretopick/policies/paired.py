@@ -23,15 +23,15 @@ class BlockModel:
 
     Args:
         blocked: the pulls, larger is better.
+        counts: ``(n_arms,)`` how many there are; a pull may lack objectives.
         exact: which objectives are without noise.
         means: ``(n_arms, n_objectives)``, whatever the blocks: those of objectives without noise.
         numbers: of the blocks, ascending, where the next pull of an arm goes to the lowest number that it lacks; None where
             nobody knows in which block the next pull will be.
     """
 
-    def __init__(self, blocked: Blocked, exact: BoolArray, means: FloatArray, numbers: IntArray | None) -> None:
-        self.counts: IntArray = np.maximum((blocked.counts.sum(axis=0) + blocked.alone).max(axis=1), 1)
-        self.means = means.copy()
+    def __init__(self, blocked: Blocked, counts: IntArray, exact: BoolArray, means: FloatArray, numbers: IntArray | None) -> None:
+        self.counts, self.means = counts, means.copy()
         self.pending: IntArray = np.zeros_like(self.counts)
         self._objectives = [
             None if exact[at] else _Objective(blocked, at, self.means[:, at]) for at in range(blocked.alone.shape[1])
@@ -39,11 +39,13 @@ class BlockModel:
         self._taken = None if numbers is None else _Numbers(blocked, numbers)
         self._find()
 
-    def expect(self, pending: IntArray) -> None:
-        """Counts pulls of each arm that are being made: means and noise stay."""
-        if (pending != self.pending).any():
-            self.pending = pending.copy()
-            self._find()
+    def expect(self, pending: IntArray) -> bool:
+        """Counts pulls of each arm that are being made: means and noise stay; returns whether these are others than before."""
+        if (pending == self.pending).all():
+            return False
+        self.pending = pending.copy()
+        self._find()
+        return True
 
     def _find(self) -> None:
         n, d = len(self.counts), len(self._objectives)
@@ -81,7 +83,7 @@ class _Objective:
             self.spread = float(np.var(means[self.seen]))
             means[missing] = float(np.mean(means[self.seen]))
 
-    def fill(self, model: BlockModel, at: int, pending: IntArray, places: tuple[list[list[int]], IntArray, int] | None) -> None:
+    def fill(self, model: BlockModel, at: int, pending: IntArray, places: tuple[list[IntArray], IntArray, int] | None) -> None:
         """Writes variances and what pulls take away of them."""
         seen, tau2 = self.seen, self.block_variance
         if not self.cells.varies:
@@ -93,7 +95,7 @@ class _Objective:
             made, following, n_blocks = places
             counts = np.concatenate((counts, np.zeros((n_blocks - len(counts), len(seen)), dtype=np.int64)))
             for place, arm in enumerate(seen.tolist()):
-                np.add.at(counts[:, place], made[arm], 1)
+                counts[made[arm], place] += 1
             found = Spread(counts, alone, variances, tau2)
             covariance = found.covariance
             rows = following[seen]
@@ -123,26 +125,29 @@ class _Numbers:
 
     def __init__(self, blocked: Blocked, numbers: IntArray) -> None:
         self._numbers = numbers
-        self._has: BoolArray = np.asarray(blocked.counts.any(axis=2))
+        has: BoolArray = np.asarray(blocked.counts.any(axis=2))
         self._first = blocked.alone.max(axis=1)  # pulls in no block have the lowest numbers
+        self._before = []
+        """For each arm, how many numbers it lacks before each that it has."""
+        for arm, first in enumerate(self._first.tolist()):
+            taken = numbers[has[:, arm]]
+            taken = taken[taken >= first]
+            self._before.append(taken - first - np.arange(len(taken)))
 
-    def places(self, pending: IntArray) -> tuple[list[list[int]], IntArray, int]:
+    def places(self, pending: IntArray) -> tuple[list[IntArray], IntArray, int]:
         """Returns the rows of the blocks of the pulls that are being made, that of the next pull of each arm, and how many.
 
         Rows behind the last block are blocks that nobody has yet.
         """
-        known: dict[int, int] = {int(number): row for row, number in enumerate(self._numbers)}
-        made, following = [], np.zeros(len(pending), dtype=np.int64)
-        for arm, n in enumerate(pending.tolist()):
-            taken = set(self._numbers[self._has[:, arm]].tolist())
-            number, rows = int(self._first[arm]), list[int]()
-            while len(rows) <= n:
-                if number not in taken:
-                    rows.append(known.setdefault(number, len(known)))
-                number += 1
-            made.append(rows[:n])
-            following[arm] = rows[n]
-        return made, following, len(known)
+        lacked = []
+        for first, before, n in zip(self._first.tolist(), self._before, pending.tolist(), strict=True):
+            nth = np.arange(n + 1)
+            lacked.append(first + nth + np.searchsorted(before, nth, side="right"))
+        new = np.setdiff1d(np.concatenate(lacked), self._numbers)
+        every = np.concatenate((self._numbers, new))
+        order = np.argsort(every, kind="stable")
+        rows = [order[np.searchsorted(every, each, sorter=order)] for each in lacked]
+        return [each[:-1] for each in rows], np.array([each[-1] for each in rows]), len(every)
 
 
 def _moderate(residuals: FloatArray, degrees: FloatArray, rounded: Callable[[float], float] = float) -> FloatArray:
@@ -165,10 +170,10 @@ class _Blockwise(PairTables):
 
     def count(self, counts: IntArray) -> None:
         """Takes the counts with pulls of which nothing is known yet: means and noise stay."""
-        self.model.expect(counts - self._told.astype(np.int64))
-        self._counts[:] = counts
-        self._variances[:] = self.model.own
-        self._look_again(self._every)
+        if self.model.expect(counts - self._told.astype(np.int64)):
+            self._counts[:] = counts
+            self._variances[:] = self.model.own
+            self._look_again(self._every)
 
     def _between(self, arms: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         means, model = self._means, self.model

@@ -119,7 +119,8 @@ class PairedDoubt(Doubt):
     def _judged(self, active: IntArray) -> PairTables:
         blocked, numbers = self._by_block()
         some, kept = blocked.of_options(active)
-        model = BlockModel(some, self._exact, np.nan_to_num(self.means[active]), None if numbers is None else numbers[kept])
+        means = np.nan_to_num(self.means[active])
+        model = BlockModel(some, self._counts[active], self._exact, means, None if numbers is None else numbers[kept])
         return paired_tables(model, self._required)
 
     # Saving.

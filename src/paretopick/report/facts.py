@@ -35,6 +35,9 @@ def facts_of(
     if state["rounds"]:
         yield "rounds", f"{state['rounds']:,}" if result.done else f"in round {state['round']:,} of {state['rounds']:,}"
     yield "metrics compared", _scale(definition)
+    if definition.pairing is not None:
+        known = "too few to know what they share" if result.sharing is None else result.sharing.sentence
+        yield "paired by", f"{definition.pairing}. {known}"
     if definition.command:
         yield "measured by", shlex.join(definition.command) if len(definition.command) > 1 else definition.command[0]
     if rows:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import BoolArray, FloatArray
-from paretopick._words import joined, number_text
+from paretopick._arrays import FloatArray
+from paretopick._words import joined
 from paretopick.estimates import Estimates
 from paretopick.estimates.sharing import Share, Sharing
 from paretopick.metrics import Metric
@@ -54,9 +54,18 @@ class SharedNoise:
             for name, share in self.shares.items()
         ]
         sure = [name for name, gain in self.gains.items() if gain >= BETTER and self.shares[name].low > 0.0]
-        better = [f"{self.gains[name]:.1f} times as many in {name}" for name in sure]
+        better = [f"{times_text(self.gains[name])} as many in {name}" for name in sure]
         worth = f"as well as from {joined(better)} that share nothing" if better else "no better for that"
         return f"Measurements {same(self.pairing)} share {joined(parts)}: differences between options are known {worth}."
+
+
+def times_text(gain: float) -> str:
+    """So many times, in words.
+
+    >>> times_text(4.21), times_text(1e9)
+    ('4.2 times', 'more than 100 times')
+    """
+    return f"{gain:.1f} times" if gain < 100 else "more than 100 times"
 
 
 def same(pairing: str) -> str:
@@ -82,18 +91,20 @@ def shared_noise(
     if not shares:
         return None
     gains = {metric.name: float(gain) for metric, gain in zip(metrics, sharing.gains, strict=True) if metric.name in shares}
-    return SharedNoise(pairing, shares, gains, tuple(_far(pairing, sharing, estimates.binary, blocks, metrics))[:FEW])
+    return SharedNoise(pairing, shares, gains, tuple(_far(pairing, sharing, estimates, blocks, metrics))[:FEW])
 
 
-def _far(pairing: str, sharing: Sharing, binary: BoolArray, blocks: Sequence[Any], metrics: Sequence[Metric]) -> Iterator[str]:
-    """Blocks that bring more than blocks do, and how much."""
+def _far(pairing: str, sharing: Sharing, estimates: Estimates, blocks: Sequence[Any], metrics: Sequence[Metric]) -> Iterator[str]:
+    """Blocks that bring more than blocks do, and more than a measurement varies by itself, and how much."""
+    own = np.sqrt(np.square(estimates.stds).mean(axis=0))
     for at, metric in enumerate(metrics):
         effects = sharing.effects[:, at]
-        if sharing.stds[at] == 0.0 or binary[at] or len(effects) < FEWEST_BLOCKS:
+        if sharing.stds[at] == 0.0 or estimates.binary[at] or len(effects) < FEWEST_BLOCKS:
             continue
-        for place in np.flatnonzero(_chances_of(effects) < UNLIKELY / len(effects)).tolist():
+        rare = _chances_of(effects) < UNLIKELY / len(effects)
+        for place in np.flatnonzero(rare & (np.abs(effects - np.median(effects)) > own[at])).tolist():
             off = float(effects[place])
-            shown = f"{number_text(float(np.exp(off)))} times as much" if metric.log else f"{off:+.3g}"
+            shown = f"{np.exp(off):.3g} times as much" if metric.log else f"{off:+.3g}"
             yield (
                 f"{pairing} {blocks[place]!r} is far from the others, {shown} in {metric.name} for all options; look at it, and "
                 "void its measurements if something went wrong."

@@ -12,7 +12,7 @@ from paretopick._words import joined, short
 from paretopick.errors import NotReady
 from paretopick.estimates import Estimates
 from paretopick.events import Event
-from paretopick.studies.sharing import same
+from paretopick.studies.sharing import same, times_text
 from paretopick.studies.state import State
 
 MUCH = 0.1
@@ -50,8 +50,9 @@ def suggested(state: State, events: Iterable[Event], present: Sequence[int]) -> 
 
 def _said(column: str, shares: Sequence[str], gain: float) -> str:
     return (
-        f"measurements {same(column)} vary together: they share {joined(shares)}. A study with pairing={short(column)} knows "
-        f"differences as well as from up to {gain:.1f} times as many measurements; create one, and import the export of this one."
+        f"measurements {same(column)} vary together: they share {joined(shares)}. A study with pairing={short(column)} "
+        f"knows differences as well as from up to {times_text(gain)} as many measurements; create one, and import the "
+        "export of this one."
     )
 
 
