@@ -1,12 +1,16 @@
+"""Finds the ways to ask worth keeping: python prompts.py NAME, or python prompts.py NAME repeat for a study with pairing."""
+
 import sys
 
-import paretopick as pp
 from answers import OPTIONS, answer
+
+import paretopick as pp
 
 METRICS = {"score": "max~0.05", "cents": "min~20%", "seconds": "min~20%"}
 
 
 def measure(option, repeat):
+    """The n-th measurement of every option is question n."""
     return answer(option, question=repeat)
 
 
