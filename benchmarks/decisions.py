@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
-import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for eve
 import codecs_study
 import numpy as np
 from decisions_page import Limited, Resolved, Stopped, Tied, page
+from kept import simulated
 from populations import FRONTS, POPULATIONS, Drawn, draw
 
 import paretopick as pp
@@ -215,23 +213,6 @@ def jobs_of(n: int) -> list[Job]:
     return jobs
 
 
-def simulated(jobs: Sequence[Job], kept: Path) -> dict[str, list[Any]]:
-    """Simulates all studies on all cores; those that were kept are not simulated again."""
-    done: dict[str, list[Any]] = {}
-    if kept.exists():
-        done = {line["job"]: line["found"] for line in map(json.loads, kept.read_text().splitlines())}
-    left, started = [job for job in jobs if json.dumps(job) not in done], time.monotonic()
-    with multiprocessing.Pool() as pool, kept.open("a") as file:
-        for count, (job, found) in enumerate(pool.imap_unordered(worked, left, chunksize=1), start=1):
-            done[json.dumps(job)] = found
-            file.write(json.dumps({"job": json.dumps(job), "found": found}) + "\n")
-            file.flush()
-            if count % 20 == 0:
-                print(f"\r{count:,} of {len(left):,} done, {time.monotonic() - started:.0f} s", end="", file=sys.stderr)
-    print(file=sys.stderr)
-    return {kind: [row(*each) for job in jobs if job[0] == kind for each in done[json.dumps(job)]] for kind, row in ROWS.items()}
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Writes the page, from new simulations and from those that were kept."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -244,7 +225,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="a file that keeps what was simulated: interrupted, it goes on; after a change of the code, remove it",
     )
     chosen = parser.parse_args(arguments)
-    done = simulated(jobs_of(chosen.studies), chosen.kept)
+    jobs = jobs_of(chosen.studies)
+    kept = simulated(jobs, worked, chosen.kept)
+    done = {kind: [row(*each) for job in jobs if job[0] == kind for each in kept[json.dumps(job)]] for kind, row in ROWS.items()}
     names = {name: told for name, (told, _) in (POPULATIONS | FRONTS).items()}
     chosen.out.write_text(page(**done, populations=names, recorded=codecs_study.lines()))
     print(chosen.out.read_text())

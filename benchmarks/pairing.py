@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for eve
 
 import numpy as np
 from decisions import MARGIN, margins_of
+from kept import simulated
 from pairing_page import Judged, Stopped, page
 from populations import FRONTS, POPULATIONS, Drawn, draw
 
@@ -152,10 +150,10 @@ MAKERS: dict[str, Callable[[Any], list[Any]]] = {"stopped": stopped, "judged": j
 ROWS: dict[str, Callable[..., Any]] = {"stopped": Stopped, "judged": Judged}
 
 
-def worked(job: Sequence[Any]) -> tuple[str, list[Any]]:
+def worked(job: Sequence[Any]) -> tuple[Sequence[Any], list[Any]]:
     """One piece of work."""
     kind, *rest = job
-    return json.dumps(job), MAKERS[kind](tuple(rest))
+    return job, MAKERS[kind](tuple(rest))
 
 
 def jobs_of(n: int, m: int) -> list[list[Any]]:
@@ -168,26 +166,6 @@ def jobs_of(n: int, m: int) -> list[list[Any]]:
             if number < m:
                 jobs += [["judged", name, number, rho, kind] for name in POPULATIONS for kind in KINDS if rho or kind == "random"]
     return jobs
-
-
-def simulated(jobs: Sequence[list[Any]], kept: Path) -> dict[str, list[Any]]:
-    """Simulates all studies on all cores; those that were kept are not simulated again."""
-    done: dict[str, list[Any]] = {}
-    if kept.exists():
-        done = {line["job"]: line["found"] for line in map(json.loads, kept.read_text().splitlines())}
-    left, started = [job for job in jobs if json.dumps(job) not in done], time.monotonic()
-    with multiprocessing.Pool() as pool, kept.open("a") as file:
-        for count, (job, found) in enumerate(pool.imap_unordered(worked, left, chunksize=1), start=1):
-            done[job] = found
-            file.write(json.dumps({"job": job, "found": found}) + "\n")
-            file.flush()
-            if count % 20 == 0:
-                print(f"\r{count:,} of {len(left):,} done, {time.monotonic() - started:.0f} s", end="", file=sys.stderr)
-    print(file=sys.stderr)
-    return {
-        kind: [row(*each) for job in jobs if job[0] == kind for each in done.get(json.dumps(job), [])]
-        for kind, row in ROWS.items()
-    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -203,7 +181,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="a file that keeps what was simulated: interrupted, it goes on; after a change of the code, remove it",
     )
     chosen = parser.parse_args(arguments)
-    done = simulated(jobs_of(chosen.stopped, chosen.judged), chosen.kept)
+    jobs = jobs_of(chosen.stopped, chosen.judged)
+    kept = simulated(jobs, worked, chosen.kept)
+    done = {kind: [row(*each) for job in jobs if job[0] == kind for each in kept[json.dumps(job)]] for kind, row in ROWS.items()}
     names = {name: told for name, (told, _) in (POPULATIONS | FRONTS).items()}
     chosen.out.write_text(page(**done, populations=names))
     print(chosen.out.read_text())
