@@ -178,6 +178,36 @@ def test_the_files_that_the_studies_name_in_their_tables_exist():
         assert (ROOT / "tests" / name).exists(), name
 
 
+PAIRING = (ROOT / "docs" / "pairing.md").read_text()
+
+
+def test_the_guide_to_pairing_names_tests_and_files_that_exist():
+    for line in PAIRING.splitlines():
+        named, files_named = re.findall(r"`(test_\w+)`", line), re.findall(r"`((?:tests|src)/[\w/]+\.py)`", line)
+        for name in files_named:
+            assert (ROOT / name).exists(), name
+        defined = "".join((ROOT / name).read_text() for name in files_named)
+        for test in named if files_named else ():
+            assert f"def {test}(" in defined, test
+    assert len(re.findall(r"`test_\w+`", PAIRING)) > 15
+
+
+@pytest.mark.parametrize("page", ["pairing.md", "tutorials/prompts.md", "tutorials/plates.md"])
+def test_the_links_of_the_pages_on_pairing_lead_somewhere(page):
+    path = ROOT / "docs" / page
+    links = re.findall(r"\]\(([\w/.-]+)(?:#([\w-]+))?\)", path.read_text())
+    assert links
+    for name, heading in links:
+        target = path.parent / name
+        assert target.exists(), name
+        headings = [
+            re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
+            for line in target.read_text().splitlines()
+            if line.startswith("#")
+        ]
+        assert not heading or heading in headings, heading
+
+
 def test_the_links_of_the_readme_lead_somewhere():
     for name in re.findall(r"\]\(([\w/.-]+)\)", README):
         assert (ROOT / name).exists(), name

@@ -15,8 +15,23 @@ TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md
 BLOCK = re.compile(r"^```(\w+)(?: ([\w.-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_there_is_a_tutorial_for_each_of_three_people():
-    assert [path.stem for path in TUTORIALS] == ["laboratory", "machine-learning-engineer", "performance-engineer"]
+EXAMPLES = {"prompts": ("answers.py", "prompts.py", "commands.toml")}
+"""Files of tutorials that are examples, too."""
+
+
+def test_there_is_a_tutorial_for_each_of_five_jobs():
+    jobs = ["laboratory", "machine-learning-engineer", "performance-engineer", "plates", "prompts"]
+    assert [path.stem for path in TUTORIALS] == jobs
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_files_of_a_tutorial_are_those_of_its_example(name):
+    (page,) = (path.read_text() for path in TUTORIALS if path.stem == name)
+    shown = {file: content for _, file, content in BLOCK.findall(page)}
+    folder = Path(__file__).parents[2] / "examples" / name
+    assert sorted(path.name for path in folder.iterdir() if path.is_file()) == sorted(EXAMPLES[name])
+    for file in EXAMPLES[name]:
+        assert shown[file] == (folder / file).read_text(), file
 
 
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
