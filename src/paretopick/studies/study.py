@@ -243,8 +243,8 @@ class Study(Amendments):
         plan rounds of the round, is out with other workers: come back when they have told. Options take turns, so that a drift
         over time does not favour one.
 
-        Each is the lowest ``repeat`` of its option that nobody has made or is making; with ``pairing="repeat"`` new ones of the
-        same repeat follow each other.
+        Each is the lowest ``repeat`` of its option that nobody has made or is making, where measurements without one count as the
+        first ones; with ``pairing="repeat"`` new ones of the same repeat follow each other.
 
         Args:
             n: the most that are wanted.
