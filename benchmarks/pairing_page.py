@@ -150,5 +150,9 @@ def _calibration(rho: float, kind: str, rows: Sequence[Judged]) -> str:
     whole, right = np.mean([row.whole for row in rows]), np.mean([row.right for row in rows])
     return (
         f"| {rho:g} | {kind} | {len(rows)} | {len(said):,} | {100 * sum(off) / len(said):.1f} points | {worst[1]} | "
-        f"{true[surely_in].mean():.1%} | {1 - true[surely_out].mean():.1%} | {whole:.0%} | {right:.0%} |"
+        f"{_share(true[surely_in])} | {_share(1 - true[surely_out])} | {whole:.0%} | {right:.0%} |"
     )
+
+
+def _share(flags: np.ndarray) -> str:
+    return f"{flags.mean():.1%}" if len(flags) else "none"

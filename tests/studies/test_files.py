@@ -78,7 +78,7 @@ def study_files(draw) -> StudyFile:
         unit = draw(NAMES.filter(lambda name: name not in RESERVED and name not in columns[n_metrics:]))
         budget = (unit, draw(st.floats(1e6, 1e9)))
         cost = draw(st.sampled_from([None, columns[0], {name: draw(st.floats(1, 9)) for name in names}]))
-    paired = with_more and len(exact) < n_metrics
+    paired = policy == "doubt" and len(exact) < n_metrics
     pairing = draw(st.sampled_from([None, "repeat", "a plate"])) if paired and "a plate" not in columns else None
     definition = define(
         options={name: {column: draw(SETTINGS) for column in columns[n_metrics:]} for name in names},
