@@ -30,10 +30,11 @@ In the last row: the shares of stopped studies that were right, and the ratio ov
 end near the smallest number of measurements at which any study may stop, so that little can be saved."""
 
 TRUE = """\
-Without margins, after 5 to 60 measurements for each option on average, in nine populations (among them *uneven*, where every
-option has a noise of its own). *Drifting*: blocks are not independent of each other, the next is like the last, with a
-correlation of 0.95. *Worst tenth* is the largest difference between what was said and what was true in a tenth of the scale
-that has at least 40 options; *answers* are how likely the whole answer was said to be right, and how often it was."""
+Without margins, after 5 to 60 measurements for each option on average, in nine populations (among them *uneven*, where
+every option has a noise of its own). *Drifting*: blocks are not independent of each other, the next is like the last,
+with a correlation of 0.95. *Worst tenth* is the largest difference between what was said and what was true in a tenth
+of the scale that has at least 40 options, which chance alone moves by up to 14 points with 50 of them; *answers* are
+how likely the whole answer was said to be right, and how often it was."""
 
 
 class Stopped(NamedTuple):
@@ -114,7 +115,10 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _median(used: Iterable[int | None]) -> str:
-    found = float(np.median([np.inf if n is None else n for n in used]))
+    counts = [np.inf if n is None else n for n in used]
+    if not counts:
+        return "none"
+    found = float(np.median(counts))
     return "not sure" if found == np.inf else f"{found:,.0f}"
 
 
@@ -145,7 +149,10 @@ def _calibration(rho: float, kind: str, rows: Sequence[Judged]) -> str:
             gap = abs(said[some].mean() - true[some].mean())
             off.append(gap * some.sum())
             if some.sum() >= 40:
-                worst = max(worst, (gap, f"{100 * gap:.0f} points (said {said[some].mean():.0%}, true {true[some].mean():.0%})"))
+                worst = max(
+                    worst,
+                    (gap, f"{100 * gap:.0f} points (said {said[some].mean():.0%}, true {true[some].mean():.0%} of {some.sum()})"),
+                )
     surely_in, surely_out = said >= 0.95, said <= 0.05
     whole, right = np.mean([row.whole for row in rows]), np.mean([row.right for row in rows])
     return (
