@@ -93,7 +93,7 @@ CASES = {
 @pytest.mark.parametrize("rho", [0.0, 0.35, 0.8])
 @pytest.mark.parametrize("case", CASES)
 def test_intervals_of_differences_hold_as_often_as_they_say(case, rho):
-    inside, widths, n = [], [], 150
+    inside, widths, n = [], [], 100
     for seed in range(n):
         tables, blocks, means = measured(np.random.default_rng([seed, int(100 * rho)]), 8, 16, rho, **CASES[case])
         ends = []
@@ -117,7 +117,7 @@ def test_intervals_of_chances_hold_where_there_are_enough_zeros_and_ones(rho):
     from scipy.special import ndtr
 
     inside, cover = [], []
-    for seed in range(120):
+    for seed in range(80):
         rng = np.random.default_rng([seed, 9])
         effects, levels = rng.normal(size=40), rng.normal(size=8) * 0.6
         sizes = [40, 40, 40, 40, 20, 20, 10, 10]
@@ -158,7 +158,7 @@ def test_exact_metrics_stay_as_they_are_and_missing_values_are_no_trouble():
 @pytest.mark.slow
 def test_the_share_is_said_with_an_interval_that_holds():
     inside, gains = [], []
-    for seed in range(300):
+    for seed in range(200):
         tables, blocks, _ = measured(np.random.default_rng([seed, 7]), 6, 20, 0.6)
         sharing = estimates(tables, blocks).sharing
         low, value, high = sharing.shares[0]
@@ -186,7 +186,7 @@ def test_options_that_were_measured_once_do_not_change_the_noise_of_the_others()
 
 def test_variances_and_their_degrees_of_freedom_are_of_one_model():
     """Where it is a toss-up whether options differ in their noise, all get one variance, and the freedom of all."""
-    for seed in range(250):
+    for seed in range(120):
         rng = np.random.default_rng([seed, 3])
         n_options, n_blocks = int(rng.integers(3, 7)), int(rng.integers(4, 12))
         effects, tables, blocks = rng.normal(size=n_blocks), [], []

@@ -81,7 +81,7 @@ def test_a_planned_budget_is_enough_for_paired_studies_or_nearly():
     means = np.array([[0.0, 0.0], [0.6, 0.2], [0.2, 0.7], [0.9, -0.5], [-0.4, -0.1], [0.4, 0.4]])
     shared, within, whole = pp.Gaussian(std=1.0, shared=0.75), pp.Gaussian(std=0.5), pp.Gaussian(std=1.0)
     wrong = []
-    for noise, policy, runs in ((shared, ("doubt", {"paired": True}), 60), (within, "doubt", 2000), (whole, "doubt", 2000)):
+    for noise, policy, runs in ((shared, ("doubt", {"paired": True}), 25), (within, "doubt", 2000), (whole, "doubt", 2000)):
         bandit = pp.Bandit(means, noise)
         curve = pp.simulate(bandit, policy, budgets=70, runs=runs, rng=1, margins=[0.2, 0.2], hypervolume=False)
         wrong.append(float(curve.rate_within[0]))

@@ -51,7 +51,7 @@ def shared_values(rng, n_blocks, n_arms, n_objectives, rho):
 )
 def test_every_pull_is_that_of_the_literal_version(margins, limits):
     compared = 0
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng([seed, *str(margins).encode()])
         n_arms = int(rng.integers(3, 7))
         values = shared_values(rng, 60, n_arms, 2, 0.7)
@@ -70,7 +70,7 @@ def test_every_pull_is_that_of_the_literal_version(margins, limits):
                         np.testing.assert_allclose(policy.snapshot().doubt, np.minimum(expected.doubt, 1.0), atol=1e-6)
             arms = policy.ask()
             policy.tell(arms, [values[policy.counts[arm] + nth_before(arms, place), arm] for place, arm in enumerate(arms)])
-    assert compared > 60
+    assert compared > 40
 
 
 def nth_before(arms, place):
@@ -132,7 +132,7 @@ def test_what_is_shared_makes_answers_right_with_fewer_pulls():
     wrong = {False: 0, True: 0}
     means = np.array([[0.0, 0.0], [0.35, 0.35], [0.0, 1.0], [1.0, 0.0], [0.1, 0.1]])
     for paired in wrong:
-        for seed in range(60):
+        for seed in range(20):
             rng = np.random.default_rng(seed)
             values = means + np.sqrt(0.8) * rng.normal(size=(100, 1, 2)) + np.sqrt(0.2) * rng.normal(size=(100, 5, 2))
             policy = pp.policy("doubt", n_arms=5, n_objectives=2, budget=60, paired=paired)

@@ -189,7 +189,7 @@ def test_both_engines_err_equally_often(policy, options, noise):
     bandit = pp.Bandit(means, pp.Gaussian(**given, shared=0.7))
     settings = {"budgets": 60, "hypervolume": False, **options}
     fast = pp.simulate(bandit, policy, runs=20_000, rng=1, engine="compiled", **settings)
-    slow = pp.simulate(bandit, policy, runs=300, rng=1, engine="reference", **settings)
+    slow = pp.simulate(bandit, policy, runs=80, rng=1, engine="reference", **settings)
     for name in ("errors", "errors_within"):
         p = getattr(fast, name)[0] / fast.runs
         assert abs(getattr(slow, name)[0] / slow.runs - p) < 4.5 * np.sqrt((p * (1 - p) + 1e-3) / slow.runs), name

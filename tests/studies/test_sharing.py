@@ -128,7 +128,7 @@ def test_a_block_that_is_far_from_the_others_is_named(pairing):
 def test_blocks_that_are_alike_are_hardly_ever_named():
     named = [
         study_of(rows_of(np.random.default_rng([8, seed]), 12, 0.5), name=f"s{seed}", pairing="plate").result().sharing
-        for seed in range(80)
+        for seed in range(40)
     ]
     assert sum(len(each.far) for each in named if each is not None) <= 1
 
@@ -159,7 +159,7 @@ def test_the_repeat_is_suggested_too():
 @pytest.mark.slow
 def test_columns_that_explain_nothing_are_not_suggested():
     said = 0
-    for seed in range(40):
+    for seed in range(25):
         result = study_of(rows_of(np.random.default_rng([12, seed]), 10, 0.0), name=f"s{seed}").result()
         said += any("vary together" in note for note in result.notes)
     assert said <= 1
