@@ -7,6 +7,7 @@ from paretopick._blocks import Blocked, Spread, fit, pooled
 from support.literal_blocks import Dense, Told, by_block, random_design
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_means_and_their_covariance_equal_those_of_dense_matrices(part):
     rng, compared = np.random.default_rng(part), 0
@@ -29,6 +30,7 @@ def test_means_and_their_covariance_equal_those_of_dense_matrices(part):
     assert compared > 420
 
 
+@pytest.mark.slow
 def test_variances_are_those_of_restricted_maximum_likelihood():
     rng = np.random.default_rng(10)
     zero = inside = 0

@@ -184,6 +184,7 @@ def test_options_that_were_measured_once_do_not_change_the_noise_of_the_others()
         np.testing.assert_allclose(more.freedom[:6], few.freedom, rtol=0.2)
 
 
+@pytest.mark.slow
 def test_variances_and_their_degrees_of_freedom_are_of_one_model():
     """Where it is a toss-up whether options differ in their noise, all get one variance, and the freedom of all."""
     for seed in range(120):

@@ -81,15 +81,14 @@ class Cells:
 
         A block tells options apart that it has, and options tell blocks apart; so do chains of both.
         """
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         blocks, options = np.nonzero(self.counts)
-        kinds = np.unique(blocks, return_inverse=True)[1].reshape(-1), np.unique(options, return_inverse=True)[1].reshape(-1)
-        sizes = [int(kind.max(initial=-1)) + 1 for kind in kinds]
-        ends = kinds[0], sizes[0] + kinds[1]
-        links = coo_array((np.ones(len(blocks)), ends), shape=(sum(sizes), sum(sizes)))
-        return int(self.counts.sum() - sum(sizes) + connected_components(links, directed=False)[0])
+        n_blocks, n_options = len(np.unique(blocks)), len(np.unique(options))
+        labels, before = np.arange(self.counts.shape[1]), None
+        while before is None or (labels != before).any():  # the smallest number of an option that each is linked with
+            before, of_blocks = labels.copy(), np.full(len(self.counts), self.counts.shape[1])
+            np.minimum.at(of_blocks, blocks, labels[options])
+            np.minimum.at(labels, options, of_blocks[blocks])
+        return int(self.counts.sum()) - n_blocks - n_options + len(np.unique(labels[options]))
 
     @property
     def shared(self) -> bool:
