@@ -21,9 +21,9 @@ pause = [sys.executable, "-ISc", "import time; time.sleep(600)"]
 if os.path.exists("hang"):
     child = subprocess.Popen(pause)
     far = subprocess.Popen(pause, start_new_session=True)
-    with open("part", "a") as file:
+    with open(f"part.{{os.getpid()}}", "a") as file:
         file.write(f"{{os.getpid()}} {{child.pid}} {{far.pid}}\\n")
-    os.rename("part", f"pids.{{os.getpid()}}")
+    os.rename(f"part.{{os.getpid()}}", f"pids.{{os.getpid()}}")
     time.sleep(600)
 print("m=" + sys.argv[1])
 """
