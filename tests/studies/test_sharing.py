@@ -7,6 +7,8 @@ import paretopick as pp
 from paretopick.estimates.sharing import Share
 from paretopick.policies.paired_doubt import PairedDoubt
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = ("a", "b", "c", "d")
 MEANS = dict(zip(OPTIONS, (0.0, 0.5, 1.0, 0.2), strict=True))
 
@@ -124,7 +126,6 @@ def test_a_block_that_is_far_from_the_others_is_named(pairing):
     assert result.sharing.far[0] in result.notes
 
 
-@pytest.mark.slow
 def test_blocks_that_are_alike_are_hardly_ever_named():
     named = [
         study_of(rows_of(np.random.default_rng([8, seed]), 12, 0.5), name=f"s{seed}", pairing="plate").result().sharing
@@ -156,7 +157,6 @@ def test_the_repeat_is_suggested_too():
     assert any("with the same repeat" in note and "pairing='repeat'" in note for note in result.notes)
 
 
-@pytest.mark.slow
 def test_columns_that_explain_nothing_are_not_suggested():
     said = 0
     for seed in range(25):
