@@ -16,10 +16,10 @@ import pytest
 import paretopick as pp
 from paretopick.cli.progress import study_bar
 from paretopick.storage import open_storage
-from paretopick.studies import running
+from paretopick.studies import crew
 from paretopick.studies.definition import define
 from paretopick.studies.interrupts import Inbox, Stopped
-from paretopick.studies.running import create_or_open
+from paretopick.studies.opening import create_or_open
 from support.inputs import heed_interrupts
 
 pytestmark = pytest.mark.slow
@@ -375,7 +375,7 @@ def test_two_crews_share_a_study_and_wait_for_each_other(tmp_path):
 
 
 def test_leases_are_renewed_while_a_measurement_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "SHORT_LEASE", 0.3)
+    monkeypatch.setattr(crew, "SHORT_LEASE", 0.3)
     study = create_or_open("s", define(options=["a", "b"], metrics={"m": "max"}, budget=2, policy="ege-sr"), tmp_path / "s.db")
     thread = threading.Thread(target=pp.run_study, args=(study, lambda _: time.sleep(1.0) or [1.0]))
     thread.start()
@@ -408,7 +408,7 @@ def test_a_database_that_is_away_for_a_while_is_waited_for(server):
 
 
 def test_a_database_that_stays_away_is_reported_with_what_was_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "LONGEST_OUTAGE", 0.2)
+    monkeypatch.setattr(crew, "LONGEST_OUTAGE", 0.2)
     study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
 
     def spoil(todo):
@@ -421,7 +421,7 @@ def test_a_database_that_stays_away_is_reported_with_what_was_not_kept(tmp_path,
 
 
 def test_so_is_all_that_was_measured_at_the_same_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "LONGEST_OUTAGE", 0.2)
+    monkeypatch.setattr(crew, "LONGEST_OUTAGE", 0.2)
     study = create_or_open("s", define(**GIVEN), tmp_path / "s.db")
     together = threading.Barrier(3)
 

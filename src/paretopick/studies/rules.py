@@ -15,10 +15,10 @@ from paretopick.storage import Transaction
 from paretopick.studies.aims import Aim
 from paretopick.studies.blocks import as_block
 from paretopick.studies.budgets import Amount, Budget, amount_of, unit_of
-from paretopick.studies.definition import Told
 from paretopick.studies.repeats import block_of, kept_with, repeat_of
 from paretopick.studies.sharing import same
 from paretopick.studies.state import State
+from paretopick.studies.told import Told
 
 Rows = Sequence[tuple[int, Told]]
 """Options and values of measurements that nobody asked for."""

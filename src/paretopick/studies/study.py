@@ -21,7 +21,7 @@ from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, CostGiven, Spent
 from paretopick.studies.data import StudyData, data_of
-from paretopick.studies.definition import Definition, Scale, Told, Values, define
+from paretopick.studies.definition import Definition, Scale, define
 from paretopick.studies.given import each_of, is_list, kept_text, number_of, worker_of
 from paretopick.studies.live import LiveState
 from paretopick.studies.measurement import Measurement
@@ -31,6 +31,7 @@ from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
 from paretopick.studies.suggested_pairing import suggested
+from paretopick.studies.told import Told, Values
 from paretopick.studies.views import (
     StudyProgress,
     exact_values,
@@ -149,6 +150,8 @@ class Study(Amendments):
             resolution=resolution,
             pairing=pairing,
         )
+        from paretopick.studies.opening import new_study  # which needs this class
+
         return new_study(name, definition, storage)
 
     @classmethod
@@ -505,17 +508,6 @@ class Study(Amendments):
     def _state(self) -> State:
         """What followed from the log when it was looked at last."""
         return self._live.state
-
-
-def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
-    """Returns a study that nobody has created before; refuses a name that is taken."""
-    check_name(name, "study")
-    definition.check_columns()
-    database = open_storage(storage)
-    stored = database.create(name, definition.to_dict())
-    if stored is None:
-        raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open it, or choose another name.")
-    return Study(database, stored)
 
 
 def _sought(name: str) -> str:
