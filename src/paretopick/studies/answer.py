@@ -64,9 +64,9 @@ def result_of(
     estimates = None if judgement is None else judgement.estimates
     sharing = shared_noise(definition.pairing, estimates, state.block_names(said.present), definition.metrics)
     return ParetoResult(
-        study=study,
+        study_name=study,
         done=state.done or stopped is not None,
-        pareto=tuple(names[arm] for arm in sorted(said.front)),
+        answer=tuple(names[arm] for arm in sorted(said.front)),
         options=tuple(
             OptionResult(
                 option=name,
@@ -103,7 +103,7 @@ def result_of(
         ),
         is_part=definition.choice.max_arms is not None,
         level=level,
-        near_equals=said.near_equals(definition) if sure else (),
+        alike=said.near_equals(definition) if sure else (),
         resolution=_resolution(definition, judgement),
         stopped=stopped,
         spent=state.spent,

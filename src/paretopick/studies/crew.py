@@ -14,12 +14,12 @@ from typing import Any
 
 from paretopick._words import counted
 from paretopick.errors import AlreadyTold, InvalidInput, LogDamaged, MeasuringFailed, NotDue, StorageFailed, StudyGone
-from paretopick.studies.executors import Processes
+from paretopick.studies.executors import ProcessEach, Processes, ThreadEach
 from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.study import Study
 from paretopick.studies.timing import TOOK, Took
-from paretopick.studies.told import Told
+from paretopick.studies.told import Told, repeats_in
 
 SHORT_LEASE = 30.0
 """Seconds that a measurement is promised to us; renewed while it runs, so that others wait no longer after a crash."""
@@ -41,11 +41,24 @@ class Crew:
     """What is being measured right now, and what went wrong lately."""
 
     def __init__(
-        self, study: Study, executor: Executor, name: str, retries: int, watch: Watch, until: float | None = None
+        self,
+        study: Study,
+        executor: Executor,
+        name: str,
+        *,
+        retries: int,
+        watch: Watch,
+        until: float | None = None,
+        timeout: float | None = None,
+        by: str | None = None,
     ) -> None:
         self.study, self.executor, self.name, self.retries, self.watch = study, executor, name, retries, watch
         self.until = until
         """When nothing new is begun any more, by the clock that only goes forward; None for never."""
+        self.timeout = timeout
+        """Seconds after which a measurement has failed; None for never."""
+        self.late: set[Future[Any]] = set()
+        """What has failed so and cannot be stopped: it keeps its place in an executor of the user until it ends."""
         self.begun: dict[int, float] = {}
         """When measurements were begun, by their numbers, by that clock."""
         self.token = secrets.token_hex(8)
@@ -58,10 +71,14 @@ class Crew:
         """What ran beside a measurement whose process was killed, and how many did: they break one after the other."""
         self.abandoned: set[Future[Any]] = set()
         """What was stopped before its end, and so has not failed."""
-        self.rows: dict[Future[Any], Told] = {}
+        self.rows: dict[Future[Any], list[Told]] = {}
         """What came out and is to be told; what was returned may not be there a second time."""
+        self.by = by
+        """The fingerprint of the function that measures."""
         self.kept = 0
         """How many were told."""
+        self.beyond = 0
+        """How many came out beside those that were asked for, and had no room in the budget."""
         self.outage = LONGEST_OUTAGE
         """Seconds to wait for the database."""
         self.trouble: MeasuringFailed | None = None
@@ -124,8 +141,10 @@ class Crew:
         return True
 
     def _start_more(self, start: Callable[[Measurement], Future[Any]], size: int) -> None:
+        self.late = {future for future in self.late if not future.done()}
+        size -= len(self.late)
         if self.careful:
-            size = 1
+            size = min(size, 1)
         if len(self.running) < size:
             numbers = {todo.number for todo in self.running.values()}
             todos = self._patiently(lambda: self.study.ask(size, worker=self.name, lease=SHORT_LEASE, shuffle=True))
@@ -140,7 +159,7 @@ class Crew:
     def _collect(self) -> None:
         """Waits for the next measurement to end, and keeps what it brought; leases are renewed in the meantime."""
         together = len(self.running)
-        self.inbox.wait(SHORT_LEASE / 6, until=lambda: any(future.done() for future in self.running))
+        self.inbox.wait(self._patience(), until=lambda: any(future.done() for future in self.running))
         for future in [future for future in self.running if future.done()]:
             try:
                 self._keep(future, self.running[future], together)
@@ -148,17 +167,39 @@ class Crew:
                 del self.running[future]
                 raise
             del self.running[future]
+        self._stop_what_is_late()
         if self.running and time.monotonic() - self.renewed > SHORT_LEASE / 3:
             numbers = [todo.number for todo in self.running.values()]
             self._patiently(lambda: self.study.renew(*numbers, worker=self.name, lease=SHORT_LEASE))
             self.renewed = time.monotonic()
+
+    def _patience(self) -> float:
+        """Seconds until we look again at what is being measured: soon, or when the time of one of them is over."""
+        if self.timeout is None:
+            return SHORT_LEASE / 6
+        ends = min(self.begun[todo.number] for todo in self.running.values()) + self.timeout
+        return min(SHORT_LEASE / 6, max(ends - time.monotonic(), 0.0))
+
+    def _stop_what_is_late(self) -> None:
+        """Measurements that take too long have failed: processes are ended, threads go on, and what they bring is not used."""
+        if self.timeout is None:
+            return
+        for future, todo in list(self.running.items()):
+            if future.done() or time.monotonic() - self.begun[todo.number] < self.timeout:
+                continue
+            del self.running[future]
+            if isinstance(self.executor, ProcessEach):
+                self.executor.stop(future)
+            elif not isinstance(self.executor, ThreadEach) and not future.cancel():
+                self.late.add(future)
+            self._failed(todo, MeasuringFailed(f"it took longer than timeout={self.timeout:g} s"))
 
     def _keep(self, future: Future[Any], todo: Measurement, together: int) -> None:
         """Tells what came out of a measurement, or that it failed; ``together`` were running at the same time."""
         problem = future.exception()
         if isinstance(problem, KeyboardInterrupt):
             raise problem
-        together = max(together, self.beside.pop(future, 1))
+        together = 1 if isinstance(self.executor, ProcessEach) else max(together, self.beside.pop(future, 1))
         if isinstance(problem, BrokenExecutor) and together > 1:
             self.careful = together
             self.beside |= {other: together for other in self.running if other is not future}
@@ -173,9 +214,12 @@ class Crew:
         try:
             if future not in self.rows:
                 self.rows[future] = self._told(future.result())
-            row = self.rows[future]
+            rows = self.rows[future]
             request = f"{self.token}:{todo.number}:told"
-            self._patiently(lambda: self.study.tell(todo.number, row, worker=self.name, request=request), f"{what}, {row.row}")
+            shown = ", ".join(str(told.row) for told in rows)
+            kept = self._patiently(
+                lambda: self.study.tell_repeats(todo.number, rows, worker=self.name, request=request), f"{what}, {shown}"
+            )
         except AlreadyTold:
             self._say(f"{what} took so long that somebody else made it, too")
         except NotDue as late:
@@ -185,8 +229,9 @@ class Crew:
         else:
             self.failures[todo.option] = 0
             self.rows.pop(future, None)
-            self.kept += 1
-            self._say(self._without_end() if self.kept == FREE else "")
+            before, self.kept = self.kept, self.kept + kept
+            self.beyond += len(rows) - kept
+            self._say(self._without_end() if before < FREE <= self.kept else "")
 
     def _without_end(self) -> str:
         """What to say if all that was measured so far has cost nothing, where the budget is in a unit."""
@@ -199,15 +244,17 @@ class Crew:
                 )
         return ""
 
-    def _told(self, came_out: Any) -> Told:
-        """What came out of a measurement, with the time that it took where that is its cost and it does not say otherwise."""
+    def _told(self, came_out: Any) -> list[Told]:
+        """What came out of a call, a measurement or several.
+
+        With the time that it took, shared by them, where that is its cost and it does not say otherwise.
+        """
         definition = self.study.definition
-        if not isinstance(came_out, Took):
-            return definition.told(came_out)
-        told = definition.told(came_out.values)
-        if definition.costs is None or not definition.costs.is_elapsed:
-            return told
-        return told._replace(extra={definition.costs.name: came_out.seconds, **told.extra})
+        values, seconds = came_out if isinstance(came_out, Took) else (came_out, None)
+        rows = [definition.told(each)._replace(by=self.by) for each in repeats_in(values, definition.goals)]
+        if seconds is None or definition.costs is None or not definition.costs.is_elapsed:
+            return rows
+        return [told._replace(extra={definition.costs.name: seconds / len(rows), **told.extra}) for told in rows]
 
     def _cost(self, todo: Measurement, problem: BaseException | None) -> float | None:
         """What a measurement has cost that failed, where that is a time."""
@@ -252,7 +299,7 @@ class Crew:
         self.abandoned = {future for future in self.running if not future.done()}
         if abandon is not None:
             abandon()
-        if isinstance(self.executor, Processes):
+        if isinstance(self.executor, Processes | ProcessEach):
             self.executor.kill()
 
     def _give_back(self) -> str:
@@ -265,7 +312,7 @@ class Crew:
                 try:
                     self._keep(future, todo, together=1)
                 except StorageFailed:
-                    what = self.rows[future].row if future in self.rows else "which failed"
+                    what = ", ".join(str(told.row) for told in self.rows[future]) if future in self.rows else "which failed"
                     lost.append(f"measurement {todo.number} of {todo.option!r}, {what}")
         try:
             self.study.release(worker=self.name)
@@ -276,6 +323,11 @@ class Crew:
         return f"Not kept: {'; '.join(lost)}." if lost else ""
 
     def _whom_we_wait_for(self) -> str:
+        if self.late:
+            return (
+                f"waiting for {counted(len(self.late), 'call')} of measure that took longer than timeout={self.timeout:g} s: "
+                "nobody can stop them in an executor that is not ours, and they keep their places"
+            )
         with suppress(StorageFailed):
             out = self.study.status()["out"]
             workers = ", ".join(sorted({repr(lease["worker"]) for lease in out}))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal, get_args
 
 from paretopick._arrays import check_name
-from paretopick.errors import InvalidInput
+from paretopick._words import short
+from paretopick.errors import InvalidInput, StorageFailed
 from paretopick.policies import policies_with
 from paretopick.storage import StorageChoice, open_storage
 from paretopick.studies.aims import Aim
@@ -14,15 +16,41 @@ from paretopick.studies.budgets import CostGiven, amount_of, unit_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.study import Study
 
+IfExists = Literal["open", "replace", "error"]
+"""What is done where a study has the name already."""
 
-def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
-    """Returns a study that nobody has created before; refuses a name that is taken."""
+
+def study_named(name: str, definition: Definition, storage: StorageChoice, if_exists: IfExists) -> Study:
+    """Returns a study that is about this.
+
+    Args:
+        name: of the study.
+        definition: what it is about.
+        storage: as for ``Study.create``.
+        if_exists: where the name is taken: "open" goes on with the study that is there if it is about the same, as
+            ``create_or_open`` does; "replace" deletes it and begins anew, in one transaction; "error" refuses.
+    """
+    if if_exists == "open":
+        return create_or_open(name, definition, storage)
+    if if_exists not in get_args(IfExists):
+        known = ", ".join(f'"{choice}"' for choice in get_args(IfExists))
+        raise InvalidInput(f"if_exists={short(if_exists)} must be one of {known}.")
+    return new_study(name, definition, storage, replace=if_exists == "replace")
+
+
+def new_study(name: str, definition: Definition, storage: StorageChoice, *, replace: bool = False) -> Study:
+    """Returns a study without measurements; refuses a name that is taken, unless it replaces the study that has it."""
     check_name(name, "study")
     definition.check_columns()
     database = open_storage(storage)
-    stored = database.create(name, definition.to_dict())
+    stored = database.create(name, definition.to_dict(), replace=replace)
+    if stored is None and replace:
+        raise StorageFailed(f"somebody else has just created a study named {name!r} in {database.shown}, too; try again.")
     if stored is None:
-        raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open it, or choose another name.")
+        raise InvalidInput(
+            f"there is a study named {name!r} in {database.shown} already; open it, or choose another name (in "
+            'Python, if_exists="open" or "replace" do what they say).'
+        )
     return Study(database, stored)
 
 
@@ -54,7 +82,7 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice) ->
         )
         raise InvalidInput(
             f"there is another study named {name!r} in {database.shown}: {'; '.join(differences)}. "
-            f"Choose another name, or delete the other one.{hint if planned else ''}"
+            f'Choose another name, or delete the other one (in Python if_exists="replace" does).{hint if planned else ""}'
         )
     for option, settings in zip(definition.options, definition.settings, strict=True):
         if option not in study.options:

@@ -43,6 +43,7 @@ from paretopick.studies.views import (
 
 if TYPE_CHECKING:
     from paretopick.estimates import Estimates
+    from paretopick.studies.opening import IfExists
 
 MANY = 1000
 """So many measurements are looked up one by one, and more of them by reading the log; results look through so many events for
@@ -107,6 +108,7 @@ class Study(Amendments):
         resolution: Finest | None = None,
         pairing: str | None = None,
         storage: StorageChoice = None,
+        if_exists: IfExists = "error",
     ) -> Study:
         """Returns a new study, kept in a database from now on.
 
@@ -137,6 +139,9 @@ class Study(Amendments):
             storage: the URL of a database, or the path of an SQLite file; ``"sqlite://"`` is kept in memory, and gone with the
                 process. By default what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working
                 folder.
+            if_exists: where a study has the name already: "error" refuses; "open" returns it if it is about the same, with more
+                budget and options if these are given, and says else what is not; "replace" deletes it, with all its
+                measurements, and begins anew.
         """
         definition = define(
             options=options,
@@ -150,9 +155,9 @@ class Study(Amendments):
             resolution=resolution,
             pairing=pairing,
         )
-        from paretopick.studies.opening import new_study  # which needs this class
+        from paretopick.studies.opening import study_named  # which needs this class
 
-        return new_study(name, definition, storage)
+        return study_named(name, definition, storage, if_exists)
 
     @classmethod
     def open(cls, name: str, *, storage: StorageChoice = None) -> Study:
@@ -314,6 +319,38 @@ class Study(Amendments):
             )
         return [(each, self.definition.told(row)) for each, row in zip(numbers, rows, strict=True)]
 
+    def tell_repeats(
+        self,
+        number: int,
+        values: Sequence[Values | Told],
+        *,
+        worker: str | None = None,
+        request: str | None = None,
+    ) -> int:
+        """Keeps several measurements of an option that were made at once, where one was asked for; all or none of them.
+
+        The others count as if they had been asked for, too, each as one, as far as the budget, or the round, has room for them
+        beside what others are measuring; the last ones are left out.
+
+        Args:
+            number: of the measurement, from ``ask``.
+            values: a measurement each, as ``tell`` takes it.
+            worker: who tells; by default whoever has the measurement.
+            request: an id of this call; see ``add``.
+
+        Returns:
+            How many were kept.
+
+        >>> study = Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=10, storage="sqlite://")
+        >>> study.tell_repeats(study.ask()[0].number, [[1.0], [2.0], [3.0]]), study.used
+        (3, 3)
+        """
+        rows = check_sequence(values, "values", "is not a list of measurements")
+        if not rows:
+            raise InvalidInput("there are no measurements to tell; report one that could not be made with fail().")
+        number, told, worker = number_of(number), [self.definition.told(row) for row in rows], worker_of(worker)
+        return self._live.change(lambda rules: rules.tell_repeats(number, told, worker), request)
+
     def fail(
         self,
         number: int,
@@ -397,7 +434,7 @@ class Study(Amendments):
             notes += [self._suggested[1]] if self._suggested[1] is not None else []
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
-        return replace(found, notes=(*found.notes, *notes)) if notes else found
+        return replace(found, notes=(*found.notes, *notes), study=self)
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
