@@ -76,7 +76,7 @@ def test_options_reach_the_function_as_they_were_given():
     assert set(seen) == {1, 2.5}
     seen.clear()
     pp.identify(lambda option: seen.append(option) or [1], {"x": {"level": 1}, "y": {"level": 2}}, {"m": "max"}, 6)
-    assert set(seen) == {"x", "y"}
+    assert all(option in seen for option in ({"level": 1}, {"level": 2}))
     seen.clear()
     rows = [{"option": "x", "level": 7}, {"option": "y", "level": 8}]
     pp.identify(lambda row: seen.append(row["level"]) or [1], rows, {"m": "max"}, 6)

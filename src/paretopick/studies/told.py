@@ -84,7 +84,7 @@ def _meant(missing: Sequence[str], given: Iterable[Any]) -> str:
     """Which metrics the names that were given may stand for, as a sentence."""
     by_lower = {name.lower(): name for name in missing}
     pairs = ((name, difflib.get_close_matches(str(name).lower(), by_lower, n=1)) for name in given)
-    return "".join(f" Did you mean {by_lower[near[0]]!r} by {short(name)}?" for name, near in pairs if near)
+    return "".join(f" By {short(name)} you may mean {by_lower[near[0]]!r}." for name, near in pairs if near)
 
 
 def repeats_in(given: Any, metrics: Collection[str]) -> list[Any]:
