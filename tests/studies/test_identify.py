@@ -176,7 +176,9 @@ def test_a_study_ends_with_the_last_result_that_has_it(tmp_path):
 
 
 def test_what_is_beside_the_metrics_is_kept():
-    result = pp.identify(lambda level: near(level) | {"plate": "p1", "seconds": 1.5, "ok": True}, [1, 2], METRICS, 6)
+    beside = {"plate": "p1", "seconds": 1.5, "ok": True, "loss": float("nan"), "day": None}
+    result = pp.identify(lambda level: near(level) | beside, [1, 2], METRICS, 6)
+    assert "loss" not in result.study.measurements()[0]
     assert {(row["plate"], row["seconds"], row["ok"]) for row in result.study.measurements()} == {("p1", 1.5, True)}
 
 
@@ -204,6 +206,11 @@ def test_what_is_refused_ends_it_at_the_first_call_and_the_study_says_why(values
     assert event.kind == "failed"
     assert event.details["why"].rstrip(".") in str(problem.value)
     assert problem.value.study.used == 0
+
+
+def test_a_row_of_a_data_frame_is_known_by_its_names():
+    result = pp.identify(lambda level: pd.Series({"cost": level, "quality": 10.0}), [1, 2], METRICS, 6)
+    assert result.study.measurements()[0]["quality"] == 10.0
 
 
 def several(level, n):
