@@ -100,8 +100,9 @@ def repeats_in(given: Any, metrics: Collection[str]) -> list[Any]:
     """
     if hasattr(given, "columns") and getattr(given, "ndim", 0) == 2:  # a data frame
         given = {column: np.asarray(given[column]) for column in given.columns}
-    elif hasattr(given, "to_dict") and all(isinstance(name, str) for name in given.keys()):  # a row of one
-        given = given.to_dict()
+    elif hasattr(given, "to_dict") and getattr(given, "ndim", 0) == 1:  # a row of one, or a series without names
+        named = given.to_dict()
+        given = named if all(isinstance(name, str) for name in named) else given
     if isinstance(given, Mapping):
         return _taken_apart(given, metrics)
     if isinstance(given, list | tuple) and given and all(isinstance(each, Mapping) for each in given):
