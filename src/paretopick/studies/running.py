@@ -106,6 +106,9 @@ def identify(
         pairing=pairing,
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
+    if processes:
+        for option in named.measured.values():
+            check_sendable(option)
     study = study_named(name or "study", definition, "sqlite://" if storage is None else storage, if_exists)
     if (newer := newer_aim(study, definition.aim)) is not None:
         given = definition.aim.until
