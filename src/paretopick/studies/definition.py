@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Told(NamedTuple):
         return more or None
 
 
-Scale = str | Mapping[str, float]
+Scale: TypeAlias = Literal["noise", "raw"] | Mapping[str, float]
 """``"noise"``, ``"raw"``, or what each metric is divided by."""
 
 
@@ -77,7 +77,7 @@ class Definition:
     budget: Budget
     """So many measurements, or so much of a unit."""
     choice: PolicyChoice
-    compared_in: str
+    compared_in: Literal["noise", "raw"]
     """In units of what metrics without a width of their own are compared: "noise", or "raw" for as they are."""
     cost: CostGiven | None = None
     """Where the budget is in a unit, what a measurement costs, as ``define`` takes it; None for what is called as the unit."""
@@ -537,10 +537,10 @@ def _check_details(choice: PolicyChoice, metrics: Sequence[Metric]) -> None:
         )
 
 
-def _scale(scale: Any) -> tuple[Mapping[str, float] | None, str]:
+def _scale(scale: Any) -> tuple[Mapping[str, float] | None, Literal["noise", "raw"]]:
     """The widths that are given, and what metrics without one are compared in."""
     if isinstance(scale, Mapping):
         return scale, "noise"
     if not isinstance(scale, str) or scale not in ("noise", "raw"):
         raise InvalidInput(f'scale={short(scale)} must be "noise", "raw", or what to divide each metric by.')
-    return None, str(scale)
+    return None, "raw" if scale == "raw" else "noise"

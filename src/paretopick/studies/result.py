@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from paretopick._arrays import check_choice
 from paretopick._words import counted
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
-"""Every option has one of them; tables show them in this order."""
+Status: TypeAlias = Literal["pareto", "open", "dominated", "infeasible", "retired"]
+"""What is known of the place of an option: every one has one of them."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""In the order in which tables show them."""
 
 HARDLY = 0.02
 """An option that is less likely than this to be on the wrong side is in no doubt."""
@@ -34,7 +37,7 @@ class OptionResult:
     """What is known about one option."""
 
     option: str
-    status: str
+    status: Status
     """pareto (surely Pareto-optimal, or with margins surely worth keeping), dominated (surely not, or surely covered by one that
     is kept), infeasible (surely beyond a limit), open (neither: ``in_answer`` says which way), or retired"""
     dominated_by: tuple[str, ...]
@@ -145,7 +148,7 @@ class ParetoResult:
         return self.certainty.probability
 
     @property
-    def status(self) -> dict[str, str]:
+    def status(self) -> dict[str, Status]:
         """The status of every option, by its name."""
         return {row.option: row.status for row in self.options}
 
