@@ -34,7 +34,16 @@ HARDLY = 0.02
 
 @dataclass(frozen=True)
 class OptionResult:
-    """What is known about one option."""
+    """What is known about one option.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> out = result.options[2]
+    >>> out.option, out.status, out.dominated_by, out.means
+    ('c', 'dominated', ('b',), {'quality': 4.0, 'price': 2.5})
+    """
 
     option: str
     status: Status
@@ -92,6 +101,15 @@ class ParetoResult:
     option's ``status`` and probability say follows from all measurements that count. So does the answer, except where a policy
     with rounds has decided: then the answer is what it decided, and a note names the options of which the measurements say
     otherwise. ``print`` shows the answer, the three groups, how sure they are, what to do next, and the notes.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> result.pareto, result.probability, result.status["c"]
+    (('a', 'b'), 1.0, 'dominated')
+    >>> result.sentence
+    'Of 3 options, a and b are Pareto-optimal.'
     """
 
     study: str

@@ -243,6 +243,12 @@ def run_study(
         signals: others that are like a second Ctrl-C, such as SIGTERM; ``KeyboardInterrupt`` then says which as ``.number``.
         seconds: a limit of time for this call alone: after it nothing new is measured, what is being measured is finished, and
             the result is that so far. The study stays open, and the next call goes on.
+
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> study = Study.create("a", options=list(values), metrics=metrics, budget=30, storage="sqlite://")
+    >>> run_study(study, lambda todo: values[todo.option]).pareto
+    ('a', 'b')
     """
     check_integer(retries, "retries", minimum=0)
     until = None if seconds is None else time.monotonic() + seconds_of(seconds, "seconds")
