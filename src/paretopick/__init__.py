@@ -30,8 +30,8 @@ What there is to choose from, by name:
 >>> list(pp.INSTANCES)[:3]
 ['cov-boost', 'cov-boost-2d', 'snw-paper']
 
-``help(pp.typing)`` explains the names in signatures, ``help(pp.errors)`` draws the errors as a tree, and ``paretopick --help`` lists
-the same on the command line.
+``help(pp.typing)`` explains the names in signatures, ``help(pp.errors)`` draws the errors as a tree, and ``paretopick --help`` is
+for the command line.
 """
 
 from importlib.metadata import version as _version

@@ -42,7 +42,7 @@ class MetricTable(TypedDict, total=False):
     unit: str | None
 
 
-MetricsGiven: TypeAlias = "Mapping[str, Goal | MetricTable | Metric] | Iterable[Metric] | str"
+MetricsGiven: TypeAlias = "Mapping[str, Goal | MetricTable | Metric] | Sequence[Metric] | str"
 """Metrics as users write them: ``{"seconds": "min", "quality": "max"}``, a table for each, ``{"seconds": {"goal": "min",
 "margin": "2%"}}``, a list of ``Metric``, or one text, ``"seconds:min~2%,errors<=0.01"``.
 

@@ -1,4 +1,4 @@
-"""Prints the lowest versions that pyproject.toml allows of what the package needs, as constraints for pip: see ``make lowest``."""
+"""Prints the lowest versions of what the package needs that pyproject.toml allows, as constraints for pip: ``make lowest``."""
 
 from __future__ import annotations
 

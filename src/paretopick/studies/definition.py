@@ -138,7 +138,7 @@ class Definition:
     def _from_dict(cls, record: Mapping[str, Any]) -> Definition:
         widths, compared_in = _scale(record["scale"])
         details = record.get("details", {})
-        metrics = {name: {"goal": goal, **details.get(name, {})} for name, goal in record["metrics"].items()}
+        metrics: dict[str, Any] = {name: {"goal": goal, **details.get(name, {})} for name, goal in record["metrics"].items()}
         measured = check_metrics(metrics, exact=record.get("exact", ()), scale=widths)
         aim = record.get("aim", {})
         definition = cls(
