@@ -14,9 +14,7 @@ They are about what you write; what the package returns are the classes of ``par
 - ``CostGiven``: the name of what a measurement costs, or a number for each option
 - ``StorageChoice``: the address of a database, the path of an SQLite file, ``"sqlite://"`` for memory, or None for what the
   environment variable PARETOPICK_STORAGE says, or ``paretopick.db``
-- ``Scale``: ``"noise"``, ``"raw"``, or what each metric is divided by: ``{"seconds": 0.1}``
-- ``Finest``: a number, in units of the noise, or differences by metric: ``{"seconds": 0.1, "size": "5%"}``
-- ``Watch``: a function of a ``pp.Study`` and a text
+- ``IfExists``: ``"open"``, ``"replace"`` or ``"error"``
 - ``Status``: ``"pareto"``, ``"open"``, ``"dominated"``, ``"infeasible"`` or ``"retired"``
 - ``InstanceName``: the keys of ``pp.INSTANCES``
 - ``ScheduleName``: the keys of ``pp.SCHEDULES``
@@ -50,19 +48,17 @@ from paretopick.policies import PolicyGiven, PolicyName, PolicyOptions, PolicyTa
 from paretopick.schedules import ScheduleName, Spend
 from paretopick.simulation.engine import Engine
 from paretopick.storage import StorageChoice
-from paretopick.studies.aims import Finest
 from paretopick.studies.budgets import BudgetGiven, CostGiven
-from paretopick.studies.definition import Scale
+from paretopick.studies.opening import IfExists
 from paretopick.studies.result import Status
-from paretopick.studies.running import Watch
 from paretopick.theory.margins import Limits, Margins
 
 __all__ = [
     "BudgetGiven",
     "CostGiven",
     "Engine",
-    "Finest",
     "Goal",
+    "IfExists",
     "InstanceName",
     "Limits",
     "Margins",
@@ -72,11 +68,9 @@ __all__ = [
     "PolicyName",
     "PolicyOptions",
     "PolicyTable",
-    "Scale",
     "ScheduleName",
     "Seed",
     "Spend",
     "Status",
     "StorageChoice",
-    "Watch",
 ]

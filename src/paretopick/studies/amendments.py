@@ -10,12 +10,14 @@ from typing import Any
 from paretopick._arrays import check_real
 from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
-from paretopick.studies.aims import Finest, check_aim
+from paretopick.studies.aims import check_aim
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, budget_of
-from paretopick.studies.definition import Definition, Values, option_with_settings
+from paretopick.studies.definition import Definition
 from paretopick.studies.given import each_of, kept_text, mapping_of, number_of
 from paretopick.studies.live import LiveState
+from paretopick.studies.options import option_with_settings
 from paretopick.studies.rules import Rules
+from paretopick.studies.told import Values
 from paretopick.studies.views import columns_of, matching
 
 
@@ -154,7 +156,13 @@ class Amendments(ABC):
         price = None if cost is None else check_real(cost, "cost", above=0.0)
         self._live.change(lambda rules: rules.join(name, own, price), request)
 
-    def aim(self, *, confidence: float | None = None, resolution: Finest | None = None, request: str | None = None) -> None:
+    def aim(
+        self,
+        *,
+        confidence: float | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
+        request: str | None = None,
+    ) -> None:
         """Says anew when the study stops before its budget is spent; what is not said stays.
 
         Args:
@@ -172,7 +180,7 @@ class Amendments(ABC):
         *numbers: int,
         budget: BudgetGiven | None = None,
         confidence: float | None = None,
-        resolution: Finest | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
         request: str | None = None,
         **more: Any,
     ) -> None:
