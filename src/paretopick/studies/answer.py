@@ -21,7 +21,7 @@ from paretopick.studies.definition import Definition
 from paretopick.studies.differences import Beaten
 from paretopick.studies.pages import may_be_shorter
 from paretopick.studies.resolution import Resolution
-from paretopick.studies.result import OptionResult, ParetoResult
+from paretopick.studies.result import OptionResult, ParetoResult, Status
 from paretopick.studies.sharing import shared_noise
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks, nothing_to_compare
@@ -175,7 +175,7 @@ class _Said:
     judgement: Judgement | None = None
     """None if there is too little to be judged, or nothing."""
 
-    def status(self, arm: int) -> str:
+    def status(self, arm: int) -> Status:
         """Of an option that was not retired."""
         chance = self.chances.get(arm)
         if chance is None:

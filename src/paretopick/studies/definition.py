@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from paretopick._arrays import FloatArray, check_choice, check_name, check_sequence
 from paretopick._words import quoted, short
@@ -29,7 +29,7 @@ RESERVED = (
 )
 """Columns that sheets, exports and results have of their own."""
 
-Scale = str | Mapping[str, float]
+Scale: TypeAlias = Literal["noise", "raw"] | Mapping[str, float]
 """``"noise"``, ``"raw"``, or what each metric is divided by."""
 
 
@@ -45,7 +45,7 @@ class Definition:
     budget: Budget
     """So many measurements, or so much of a unit."""
     choice: PolicyChoice
-    compared_in: str
+    compared_in: Literal["noise", "raw"]
     """In units of what metrics without a width of their own are compared: "noise", or "raw" for as they are."""
     cost: CostGiven | None = None
     """Where the budget is in a unit, what a measurement costs, as ``define`` takes it; None for what is called as the unit."""
@@ -106,7 +106,7 @@ class Definition:
     def _from_dict(cls, record: Mapping[str, Any]) -> Definition:
         widths, compared_in = _scale(record["scale"])
         details = record.get("details", {})
-        metrics = {name: {"goal": goal, **details.get(name, {})} for name, goal in record["metrics"].items()}
+        metrics: dict[str, Any] = {name: {"goal": goal, **details.get(name, {})} for name, goal in record["metrics"].items()}
         measured = check_metrics(metrics, exact=record.get("exact", ()), scale=widths)
         aim = record.get("aim", {})
         definition = cls(
@@ -407,10 +407,10 @@ def _check_details(choice: PolicyChoice, metrics: Sequence[Metric]) -> None:
         )
 
 
-def _scale(scale: Any) -> tuple[Mapping[str, float] | None, str]:
+def _scale(scale: Any) -> tuple[Mapping[str, float] | None, Literal["noise", "raw"]]:
     """The widths that are given, and what metrics without one are compared in."""
     if isinstance(scale, Mapping):
         return scale, "noise"
     if not isinstance(scale, str) or scale not in ("noise", "raw"):
         raise InvalidInput(f'scale={short(scale)} must be "noise", "raw", or what to divide each metric by.')
-    return None, str(scale)
+    return None, "raw" if scale == "raw" else "noise"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from paretopick._arrays import check_choice
 from paretopick._words import counted
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
     from paretopick.studies.study import Study
 
-STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
-"""Every option has one of them; tables show them in this order."""
+Status: TypeAlias = Literal["pareto", "open", "dominated", "infeasible", "retired"]
+"""What is known of the place of an option: every one has one of them."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""In the order in which tables show them."""
 
 HARDLY = 0.02
 """An option that is less likely than this to be on the wrong side is in no doubt."""
@@ -33,10 +36,19 @@ HARDLY = 0.02
 
 @dataclass(frozen=True)
 class OptionResult:
-    """What is known about one option."""
+    """What is known about one option.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> out = result.options[2]
+    >>> out.option, out.status, out.dominated_by, out.means
+    ('c', 'dominated', ('b',), {'quality': 4.0, 'price': 2.5})
+    """
 
     option: str
-    status: str
+    status: Status
     """pareto (surely Pareto-optimal, or with margins surely worth keeping), dominated (surely not, or surely covered by one that
     is kept), infeasible (surely beyond a limit), open (neither: ``in_answer`` says which way), or retired"""
     dominated_by: tuple[str, ...]
@@ -95,6 +107,15 @@ class ParetoResult:
     ``pareto``, ``groups``, ``choices`` and ``near_equals`` have options as they were given to ``identify``, be they numbers,
     functions or dicts; so have ``status`` and ``in_answer`` as their keys, unless these cannot be keys. In tables, texts and
     JSON, and in the results of a study that was opened by its name, options are their names.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> result.pareto, result.probability, result.status["c"]
+    (('a', 'b'), 1.0, 'dominated')
+    >>> result.sentence
+    'Of 3 options, a and b are Pareto-optimal.'
     """
 
     study_name: str
@@ -161,7 +182,7 @@ class ParetoResult:
         return self.certainty.probability
 
     @property
-    def status(self) -> dict[Any, str]:
+    def status(self) -> dict[Any, Status]:
         """The status of every option."""
         return dict(zip(self._keys, (row.status for row in self.options), strict=True))
 

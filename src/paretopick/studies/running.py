@@ -167,6 +167,12 @@ def run_study(
         timeout: seconds after which a call of ``measure`` has failed, like one that raises. With ``processes=True`` its process
             is ended, with all that it has started. A thread cannot be: it goes on beside the others until ``measure`` comes back,
             and what it brings then is not used. In an executor of the user it keeps its place, too, until it ends.
+
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> study = Study.create("a", options=list(values), metrics=metrics, budget=30, storage="sqlite://")
+    >>> run_study(study, lambda todo: values[todo.option]).pareto
+    ('a', 'b')
     """
     check_integer(retries, "retries", minimum=0)
     timeout = None if timeout is None else seconds_of(timeout, "timeout")
