@@ -22,8 +22,9 @@ from paretopick.metrics import INTERVAL
 from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.budgets import Spent
+from paretopick.studies.pages import AGAINST, page
 
-PROSE = ("summary", "options", "beaten by", "why")
+PROSE = ("summary", "options", AGAINST, "beaten by", "why")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
 
 NARROW_PROSE = 30
@@ -152,7 +153,7 @@ def print_result(result: ParetoResult) -> None:
     """Prints the options, the Pareto-optimal ones first, the answer, what to do next, and what else one should know."""
     print_table(*result.cells())
     print()
-    say(str(result))
+    say(page(result, beside_table=True))
     if result.rehearsal is not None:
         say(f"Rehearsed: {result.rehearsal.how}")
 

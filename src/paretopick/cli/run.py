@@ -12,6 +12,7 @@ import typer
 
 from paretopick._arrays import check_integer
 from paretopick.cli.arguments import (
+    BaselineGiven,
     BudgetGiven,
     ConfidenceGiven,
     CostGiven,
@@ -75,6 +76,7 @@ def command(
     confidence: ConfidenceGiven = None,
     resolution: ResolutionGiven = None,
     pairing: PairingGiven = None,
+    baseline: BaselineGiven = None,
     shell: Annotated[
         bool,
         typer.Option("--shell", help="Have a shell read the command; {option} is one word for it, {option...} several."),
@@ -134,7 +136,9 @@ def command(
     others = OtherPrograms()
     aim = aim_from(confidence, resolution)
     if options is not None or metrics is not None:
-        definition = define(**study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing), **aim)
+        definition = define(
+            **study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing, baseline=baseline), **aim
+        )
         told = _inline(what or [], definition, name, shell)
     else:
         changed = {
@@ -142,6 +146,7 @@ def command(
             "--exact": bool(exact),
             "--cost": cost is not None,
             "--pairing": pairing is not None,
+            "--baseline": baseline is not None,
             "--scale": scale != "noise",
             "--shell": shell,
         } | {f"--{name}": True for name in aim}

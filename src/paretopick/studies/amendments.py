@@ -167,6 +167,16 @@ class Amendments(ABC):
         aim = check_aim(confidence, resolution, self.definition.metrics)
         self._live.change(lambda rules: rules.extend(None, aim), request)
 
+    def choose_baseline(self, option: str | None, *, request: str | None = None) -> None:
+        """Says with which option results compare the others from now on: what is used today, for instance.
+
+        Args:
+            option: its name; None to compare with none.
+            request: an id of this call; see ``add``.
+        """
+        name = self.definition.with_baseline(option).baseline
+        self._live.change(lambda rules: rules.compare_with(name), request)
+
     def extend(
         self,
         *numbers: int,

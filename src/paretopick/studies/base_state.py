@@ -15,7 +15,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_integer
 from paretopick._blocks import Blocked
-from paretopick.errors import LogDamaged, NotReady
+from paretopick.errors import InvalidInput, LogDamaged, NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event, Row
 from paretopick.policies.base import STATE_FORMAT, Policy
@@ -302,7 +302,10 @@ class State(ABC):
             "retired": [[arm, why] for arm, why in sorted(self.retired.items())],
             "sums": self.sums.to_list(),
             "repeats": [repeats.to_list() for repeats in self.repeats],
-        } | ({"tells_repeat": True} if self.definition.tells_repeat else {})
+        } | {
+            **({"tells_repeat": True} if self.definition.tells_repeat else {}),
+            **({"baseline": self.definition.baseline} if self.definition.baseline != self._base.baseline else {}),
+        }
 
     def _load_common(self, saved: Mapping[str, Any]) -> None:
         n_options = len(self.definition.options)
@@ -314,6 +317,8 @@ class State(ABC):
         self.repeats = [Repeats.from_list(repeats) for repeats in saved["repeats"]]
         if saved.get("tells_repeat", False):
             self._has_its_own_repeat()
+        if "baseline" in saved:
+            self.definition = self.definition.with_baseline(saved["baseline"])
 
     # Reading events.
 
@@ -325,6 +330,13 @@ class State(ABC):
                 f"expected a number below {len(self.definition.options)}."
             )
         return event.arm
+
+    def _compare_with(self, event: Event) -> None:
+        """Results are compared with another option from now on, or with none."""
+        try:
+            self.definition = self.definition.with_baseline(detail(event, "baseline"))
+        except InvalidInput as problem:
+            raise LogDamaged(f"event {event.position} of the log ({event.kind}) names no option: {problem}") from None
 
     def _take_repeat(self, event: Event, arm: int) -> None:
         """A measurement of an option was told."""

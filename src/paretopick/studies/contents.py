@@ -23,6 +23,7 @@ NEEDED = {
     "joined": ("option", "settings"),
     "extended": ("budget",),
     "aimed": (),
+    "compared": ("baseline",),
     "imported": ("digest",),
     "released": ("numbers",),
 }

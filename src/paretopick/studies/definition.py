@@ -21,7 +21,7 @@ from paretopick.studies.budgets import NEARLY, Amount, Budget, BudgetGiven, Cost
 from paretopick.studies.repeats import check_repeat
 from paretopick.theory.requirements import Requirements
 
-RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits", "repeat")
+RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits", "repeat", "compared_with_baseline")
 """Columns that tables did not have yet when studies could have them as metrics or settings: these studies go on."""
 
 RESERVED = (
@@ -85,6 +85,8 @@ class Definition:
     """When it stops before the budget is spent."""
     pairing: str | None = None
     """What measurements share that makes them vary: "repeat", or a column that is told beside the metrics; None for nothing."""
+    baseline: str | None = None
+    """The option that results compare the others with, what is used today for instance; it may change later."""
     command: tuple[str, ...] = ()
     """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next five."""
     shell: bool = False
@@ -106,7 +108,7 @@ class Definition:
         cost = dict(self.cost) if isinstance(self.cost, Mapping) else self.cost
         aim = self.aim.to_dict()
         rest = {"details": details, "aim": aim, "prepare": list(self.prepare), "warmup": self.warmup, "cost": cost}
-        rest |= {"pairing": self.pairing}
+        rest |= {"pairing": self.pairing, "baseline": self.baseline}
         return {
             "options": list(self.options),
             "settings": [dict(row) for row in self.settings],
@@ -157,7 +159,7 @@ class Definition:
             prepare=tuple(record.get("prepare", ())),
             warmup=record.get("warmup", 0),
             pairing=None if record.get("pairing") is None else check_name(record["pairing"], "pairing"),
-        )
+        ).with_baseline(record.get("baseline"))
         definition.costs  # noqa: B018 -- which may be wrong
         return definition
 
@@ -257,6 +259,11 @@ class Definition:
         grown = replace(self, options=names, settings=all_settings, cost=costs)
         grown.costs  # noqa: B018 -- which may be wrong
         return grown
+
+    def with_baseline(self, option: Any) -> Definition:
+        """Returns the same definition with another option that results compare with, None for none; refuses what is no option."""
+        name = None if option is None else check_choice(_name(option), self.options, "option")
+        return self if name == self.baseline else replace(self, baseline=name)
 
     def rows(self, measurements: Any) -> list[tuple[int, Told]]:
         """Returns many measurements with the numbers of their options, or says what is wrong with which."""
@@ -362,6 +369,7 @@ def define(
     confidence: float | None = None,
     resolution: Finest | None = None,
     pairing: str | None = None,
+    baseline: Any = None,
 ) -> Definition:
     """Returns the definition of a study, or says what is wrong with it; ``Study.create`` describes the arguments."""
     names, settings = _options(options)
@@ -382,7 +390,7 @@ def define(
         cost=cost,
         aim=check_aim(confidence, resolution, measured),
         pairing=None if pairing is None else check_name(pairing, "pairing"),
-    )
+    ).with_baseline(baseline)
     _check_pairing(definition)
     if definition.aim.is_set and (not chosen.roundless or chosen.max_arms is not None):
         raise InvalidInput(

@@ -66,6 +66,7 @@ def identify(
     confidence: float | None = None,
     resolution: Finest | None = None,
     pairing: str | None = None,
+    baseline: Any = None,
     seconds: float | None = None,
     watch: Watch | None = None,
 ) -> ParetoResult:
@@ -86,7 +87,8 @@ def identify(
         storage: a database, as for ``Study.create``, in which the study is kept, so that the same call goes on after a crash; by
             default it is kept in memory.
         name: of the study in the database; "study" by default.
-        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution`` and ``pairing``.
+        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution``, ``pairing``
+            and ``baseline``.
         seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
@@ -110,6 +112,7 @@ def identify(
         confidence=confidence,
         resolution=resolution,
         pairing=pairing,
+        baseline=baseline,
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
     study = create_or_open(name or "study", definition, "sqlite://" if storage is None else storage)
@@ -170,6 +173,8 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice) ->
         study.extend(budget=definition.budget)
     if definition.aim.to_dict() and newer_aim(study, definition.aim) is None:
         study.aim(**definition.aim.to_dict())
+    if definition.baseline is not None and definition.baseline != study.definition.baseline:
+        study.choose_baseline(definition.baseline)
     return study
 
 
