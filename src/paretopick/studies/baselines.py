@@ -115,8 +115,8 @@ def _standing(judgement: Judgement, place: int, options: Sequence[str], metrics:
     signed, name = judgement.draws * signs, options[place]
     ahead = (signed - signed[:, [place]])[..., required.compared]
     margins = required.margins[required.compared]
-    able = (signed >= required.limits).all(axis=2)
-    beats = (ahead >= -margins).all(axis=2) & (ahead > margins).any(axis=2) & able
+    able = np.asarray((signed >= required.limits).all(axis=2))
+    beats = np.asarray((ahead >= -margins).all(axis=2) & (ahead > margins).any(axis=2) & able)
     shares, unbeaten = beats.mean(axis=0), 1.0 - float(beats.any(axis=1).mean())
     order = [int(at) for at in np.argsort(-shares, kind="stable") if shares[at] >= judgement.level]
     beaten_by = tuple(options[at] for at in order)
@@ -124,7 +124,7 @@ def _standing(judgement: Judgement, place: int, options: Sequence[str], metrics:
     what, broken = f"The baseline {name}", np.flatnonzero((signed[:, place] < required.limits).mean(axis=0) >= 0.5)
     if len(broken):
         sure = "" if able[:, place].mean() <= 1.0 - judgement.level else "probably "
-        limits = joined([f"{metrics[at].name} {metrics[at].limit_text}" for at in broken])
+        limits = joined([f"{metrics[at].name} {metrics[at].limit_text}" for at in broken.tolist()])
         also = f", and beaten by {some(beaten_by, MOST_NAMES)}" if beaten_by else ""
         return beaten_by, f"{what} is {sure}beyond {limits}{also}."
     if beaten_by:
