@@ -304,7 +304,9 @@ def test_notes_on_a_terminal_end_their_lines_between_words_and_keep_commands_who
     for command in ("paretopick extend 'a study' --budget 8,", "paretopick delete 'a study' --yes."):
         assert command in said
     whole = " ".join(said.split())
-    assert whole.startswith("note: the study 'a study' was finished before, and nothing is measured now: this is its result. To go on")
+    assert whole.startswith(
+        "note: the study 'a study' was finished before, and nothing is measured now: this is its result. To go on"
+    )
 
 
 def test_a_file_may_have_columns_named_like_ours(tmp_path):

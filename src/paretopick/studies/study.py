@@ -28,6 +28,7 @@ from paretopick.studies.measurement import Measurement
 from paretopick.studies.outliers import FarOff, far_off
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
+from paretopick.studies.skewness import skewed
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
 from paretopick.studies.suggested_pairing import suggested
@@ -393,7 +394,7 @@ class Study(Amendments):
         )
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
-        notes: builtins.list[str] = []
+        notes = [*skewed(mine.definition, valid)]
         if suggests:
             if self._suggested is None or self._suggested[0] != mine.position:
                 beside = {event.number: event.details for event in events if event.kind == "told"}
