@@ -145,7 +145,7 @@ def test_it_is_part_of_no_question_and_may_be_chosen_later(policy, tmp_path):
     study = measured(exact=["size"], baseline=None, **given)
     study.choose_baseline("fast")
     study.choose_baseline("fast")
-    assert [event.details for event in study.events() if event.kind == "compared"] == [{"baseline": "fast"}]
+    assert [event.details for event in study.events() if event.kind == "described"] == [{"baseline": "fast"}]
     again = pp.Study.open("s", storage=given["storage"])
     assert again.definition.baseline == "fast"
     assert again.status()["baseline"] == "fast"

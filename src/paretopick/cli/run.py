@@ -118,6 +118,10 @@ def command(
             show_default=False,
         ),
     ] = None,
+    repaired: Annotated[
+        bool,
+        typer.Option("--repaired", help="Go on with a study that was begun with another command: it measures the same."),
+    ] = False,
     worker: Annotated[
         str | None,
         typer.Option(help="A name for this run, under which it finds its open measurements again.", show_default=False),
@@ -167,7 +171,7 @@ def command(
     study = create_or_open(told.name, told.definition, database)
     was_done = study.done
     file = " ".join(what or []) if options is None and metrics is None else None
-    say_what_is_there(study, told.definition, storage, file=file)
+    say_what_is_there(study, told.definition, storage, file=file, repaired=repaired)
     if smallest is not None and not was_done:
         note(f"max_memory_mb is never below {smallest:.1f}, which is what starting a command takes: less is shown as that.")
     times = [] if was_done else times_among(told.definition.metrics)

@@ -175,7 +175,17 @@ class Amendments(ABC):
             request: an id of this call; see ``add``.
         """
         name = self.definition.with_baseline(option).baseline
-        self._live.change(lambda rules: rules.compare_with(name), request)
+        self._live.change(lambda rules: rules.describe({"baseline": name}), request)
+
+    def choose_command(self, definition: Definition, *, request: str | None = None) -> None:
+        """Says that it is measured with the command of a definition from now on; what was measured before counts as before.
+
+        Args:
+            definition: with the command, and all that goes with it.
+            request: an id of this call; see ``add``.
+        """
+        told = {name: value for name, value in definition.description.items() if name != "baseline"}
+        self._live.change(lambda rules: rules.describe(told), request)
 
     def extend(
         self,

@@ -304,7 +304,7 @@ class State(ABC):
             "repeats": [repeats.to_list() for repeats in self.repeats],
         } | {
             **({"tells_repeat": True} if self.definition.tells_repeat else {}),
-            **({"baseline": self.definition.baseline} if self.definition.baseline != self._base.baseline else {}),
+            **({"described": other} if (other := self._described_since()) else {}),
         }
 
     def _load_common(self, saved: Mapping[str, Any]) -> None:
@@ -317,8 +317,12 @@ class State(ABC):
         self.repeats = [Repeats.from_list(repeats) for repeats in saved["repeats"]]
         if saved.get("tells_repeat", False):
             self._has_its_own_repeat()
-        if "baseline" in saved:
-            self.definition = self.definition.with_baseline(saved["baseline"])
+        self.definition = self.definition.described(saved.get("described", {}))
+
+    def _described_since(self) -> dict[str, Any]:
+        """What of the description of the study is otherwise than it was at first."""
+        before = self._base.description
+        return {name: value for name, value in self.definition.description.items() if value != before[name]}
 
     # Reading events.
 
@@ -331,12 +335,12 @@ class State(ABC):
             )
         return event.arm
 
-    def _compare_with(self, event: Event) -> None:
-        """Results are compared with another option from now on, or with none."""
+    def _describe(self, event: Event) -> None:
+        """The study has another baseline from now on, or is measured otherwise."""
         try:
-            self.definition = self.definition.with_baseline(detail(event, "baseline"))
+            self.definition = self.definition.described(event.details or {})
         except InvalidInput as problem:
-            raise LogDamaged(f"event {event.position} of the log ({event.kind}) names no option: {problem}") from None
+            raise LogDamaged(f"event {event.position} of the log ({event.kind}) cannot be read: {problem}") from None
 
     def _take_repeat(self, event: Event, arm: int) -> None:
         """A measurement of an option was told."""

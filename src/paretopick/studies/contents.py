@@ -23,7 +23,7 @@ NEEDED = {
     "joined": ("option", "settings"),
     "extended": ("budget",),
     "aimed": (),
-    "compared": ("baseline",),
+    "described": (),
     "imported": ("digest",),
     "released": ("numbers",),
 }

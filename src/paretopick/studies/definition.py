@@ -265,6 +265,19 @@ class Definition:
         name = None if option is None else check_choice(_name(option), self.options, "option")
         return self if name == self.baseline else replace(self, baseline=name)
 
+    @property
+    def description(self) -> dict[str, Any]:
+        """What may change later without making it another study, as JSON values: the baseline, and how it is measured."""
+        how = {name: getattr(self, name) for name in ("baseline", "command", "shell", "timeout", "folder", "prepare", "warmup")}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in how.items()}
+
+    def described(self, told: Mapping[str, Any]) -> Definition:
+        """Returns the same definition with some of its ``description`` otherwise; refuses a baseline that is no option."""
+        other = {check_choice(name, self.description, "part of a description"): value for name, value in told.items()}
+        baseline = other.pop("baseline", self.baseline)
+        changed: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in other.items()}
+        return replace(self, **changed).with_baseline(baseline)
+
     def rows(self, measurements: Any) -> list[tuple[int, Told]]:
         """Returns many measurements with the numbers of their options, or says what is wrong with which."""
         pairs = check_sequence(measurements, "measurements", f"is not a list of pairs; write {self._example}")

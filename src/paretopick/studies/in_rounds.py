@@ -187,8 +187,8 @@ class InRounds(State):
                 self._policy.retire(arm)
             case "corrected":
                 self._correct(event)
-            case "compared":
-                self._compare_with(event)
+            case "described":
+                self._describe(event)
             case "imported" | "released":
                 pass
             case _:

@@ -244,14 +244,14 @@ class Rules:
         if wanted:
             self._append(*(Event(0, kind, details=details) for kind, details in wanted.items()))
 
-    def compare_with(self, option: str | None) -> None:
-        """Results compare with another option from now on, None for none; what is so already is harmless."""
-        for event in self._made_before("compared"):
-            if (event.details or {})["baseline"] != option:
-                raise self._used_for("another baseline")
+    def describe(self, told: Mapping[str, Any]) -> None:
+        """Changes parts of the description, the baseline for instance; what is so already is harmless."""
+        for event in self._made_before("described"):
+            if event.details != told:
+                raise self._used_for("another description")
             return
-        if self.state.definition.with_baseline(option) is not self.state.definition:
-            self._append(Event(0, "compared", details={"baseline": option}))
+        if self.state.definition.described(told).description != self.state.definition.description:
+            self._append(Event(0, "described", details=dict(told)))
 
     def _is_more(self, budget: Budget) -> bool:
         """Whether a budget is more than there is; refuses one that is less, or in another unit."""
