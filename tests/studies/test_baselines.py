@@ -172,9 +172,11 @@ def test_the_same_call_with_another_baseline_goes_on_with_the_study(tmp_path):
     assert len(calls) == 8
 
 
-def test_a_number_may_be_the_baseline():
+def test_whatever_is_an_option_may_be_the_baseline():
     result = pp.identify(lambda level: [level + 0.5], [1, 2], {"m": "min"}, 8, baseline=2)
-    assert result.baseline == "2"
+    assert result.baseline == 2
+    slow, fast = {"depth": 9, "width": 2}, {"depth": 1, "width": 2}
+    assert pp.identify(lambda option: [option["depth"]], [slow, fast], {"m": "min"}, 8, baseline=slow).baseline is slow
 
 
 def test_what_is_no_option_is_refused():
