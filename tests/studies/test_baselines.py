@@ -201,3 +201,28 @@ def test_commands_and_files_have_it(tmp_path):
     created = call("create", "c", "--options", "a,b", "--metrics", "m:min", "--budget", "9", "--baseline", "x", cwd=tmp_path)
     assert created.returncode == 2
     assert "no option named 'x'" in created.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["log", "paired", "unequal"])
+def test_intervals_hold_as_often_as_they_say(kind):
+    rng, n_options, held = np.random.default_rng([7, len(kind)]), 4, []
+    names = [f"o{i}" for i in range(n_options)]
+    for _ in range(60):
+        truth = rng.normal(3.0, 0.6, n_options)
+        study = pp.Study.create(
+            "s", options=names, metrics=[pp.Metric("m", "min", log=kind == "log")], budget=999, storage="sqlite://",
+            pairing="repeat" if kind == "paired" else None, baseline="o0",
+        )  # fmt: skip
+        shared = rng.normal(0, 1.0 if kind == "paired" else 0.0, 8)
+        widths = np.exp(rng.normal(0, 1, n_options)) if kind == "unequal" else np.full(n_options, 0.5)
+        values = truth + shared[:, None] + widths * rng.normal(size=(8, n_options))
+        values = np.exp(values) if kind == "log" else values
+        study.add([(name, {"m": values[n, i], "repeat": n}) for n in range(8) for i, name in enumerate(names)])
+        for name, (each,) in study.result().compared_with_baseline.differences.items():
+            i = names.index(name)
+            if kind == "log":
+                held.append(each.ratio_interval[0] <= np.exp(truth[i] - truth[0]) <= each.ratio_interval[1])
+            else:
+                held.append(each.interval[0] <= truth[i] - truth[0] <= each.interval[1])
+    assert 0.90 <= np.mean(held) <= 0.99  # of 180, three from each study and not independent
