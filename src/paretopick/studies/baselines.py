@@ -12,7 +12,7 @@ from paretopick.metrics import Metric
 from paretopick.studies.beating import compared
 from paretopick.studies.certainty import Judgement
 from paretopick.studies.company import times_among
-from paretopick.studies.differences import Difference
+from paretopick.studies.differences import Difference, factor
 
 MOST_NAMES = 6
 """So many of those that beat the baseline are named."""
@@ -35,7 +35,7 @@ class AgainstBaseline(Difference):
             return super().__str__()
         slower, (low, high) = self.ratio > 1, self.ratio_interval
         times, ends = (self.ratio, (low, high)) if slower else (1 / self.ratio, (1 / high, 1 / low if low > 0 else np.inf))
-        shown, first, last = (f"{number:.2f}" if times < 2 else f"{number:,.1f}" for number in (times, *ends))
+        shown, first, last = (f"{number:.2f}" if times < 2 else factor(number) for number in (times, *ends))
         between = "" if first == last else f" ({first} to {last})"
         return f"{shown} times {'slower' if slower else 'faster'}{between}"
 
