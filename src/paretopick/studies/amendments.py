@@ -175,6 +175,26 @@ class Amendments(ABC):
         aim = check_aim(confidence, resolution, self.definition.metrics)
         self._live.change(lambda rules: rules.extend(None, aim), request)
 
+    def choose_baseline(self, option: str | None, *, request: str | None = None) -> None:
+        """Says with which option results compare the others from now on: what is used today, for instance.
+
+        Args:
+            option: its name; None to compare with none.
+            request: an id of this call; see ``add``.
+        """
+        name = self.definition.with_baseline(option).baseline
+        self._live.change(lambda rules: rules.describe({"baseline": name}), request)
+
+    def choose_command(self, definition: Definition, *, request: str | None = None) -> None:
+        """Says that it is measured with the command of a definition from now on; what was measured before counts as before.
+
+        Args:
+            definition: with the command, and all that goes with it.
+            request: an id of this call; see ``add``.
+        """
+        told = {name: value for name, value in definition.description.items() if name != "baseline"}
+        self._live.change(lambda rules: rules.describe(told), request)
+
     def extend(
         self,
         *numbers: int,

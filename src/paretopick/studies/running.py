@@ -48,6 +48,7 @@ def identify(
     confidence: float | None = None,
     resolution: float | Mapping[str, float | str] | None = None,
     pairing: str | None = None,
+    baseline: Any = None,
     seconds: float | None = None,
     watch: Callable[[Study, str], None] | None = None,
 ) -> ParetoResult:
@@ -73,7 +74,8 @@ def identify(
         name: of the study in the database; "study" by default.
         if_exists: where the database has a study of this name: "open" goes on with it, "replace" deletes it and begins anew,
             "error" refuses; as for ``Study.create``.
-        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution`` and ``pairing``.
+        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution``, ``pairing``
+            and ``baseline``.
         seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
@@ -103,6 +105,7 @@ def identify(
         confidence=confidence,
         resolution=resolution,
         pairing=pairing,
+        baseline=named.name(baseline),
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
     study = study_named(name or "study", definition, "sqlite://" if storage is None else storage, if_exists)
