@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 import paretopick as pp
-from paretopick.report import make_report
 from paretopick.cli import SECTIONS
 from paretopick.cli.begun import say_what_is_there
+from paretopick.report import make_report
 from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, stdout_of
 
