@@ -87,7 +87,8 @@ def to_html(report: Report) -> str:
         *_which_to_take(report),
     ]
     if "front" in drawn:
-        body.append(f"<h2>The options</h2>\n<figure>{drawn['front']}</figure>")
+        shown = plots.interactive_front(result, static=drawn["front"], assets=False)
+        body.append(f"<h2>The options</h2>\n<figure>{shown}</figure>")
     body.append(f'<h2>What was measured</h2>\n<div class="scroll">{_all_options(result)}</div>')
     body += [f'<p class="legend">{say(report.table_legend)}</p>', _list(result.notes)]
     body.append(f"<h2>What went wrong</h2>\n{_incidents(report.incidents)}")
@@ -103,7 +104,9 @@ def to_html(report: Report) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{MARK}\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{say(report.study)}: Pareto-optimal options</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{say(report.study)}: Pareto-optimal options</title>\n<style>{STYLE}</style>\n"
+        + (plots.interactive_assets() if plots.has_front(result) else "")
+        + "</head>\n<body>\n"
         + "\n".join(filter(None, body))
         + "\n</body>\n</html>\n"
     )

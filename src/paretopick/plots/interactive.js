@@ -1,0 +1,583 @@
+/* The front with a pointer and with keys: what is at a point. All texts were written in Python; nothing here is evaluated from
+   strings, no request is made, and names become text nodes, never markup. Needs uPlot, which draws the axes.
+
+   Every element with data-pp-front that holds the static picture (class pp-static) and the record (a script element of the type
+   application/json) is found by itself. With a record at hand, paretopick.front(element, record) does the same, and returns
+   something with update(record). */
+(function () {
+  "use strict";
+
+  if (window.paretopick) return window.paretopick.findFronts();
+
+  const NEAR = 26; // pixels between a pointer and the point that it means
+  const TOUCHED = 40; // the same for a finger
+  const SAME = 4; // pixels between points that nobody can tell apart
+  const PIXELS = 96 / 72; // of a point, in which sizes of marks are
+  const LEAST_DRAG = 8; // pixels of a drag that is meant as one
+  const STEPS = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 1.5, 2, 3, 5, 7], [1, 2.5, 5], [1, 3], [1]]; // as in ticks.py
+
+  // ---- elements -------------------------------------------------------------------------------------------------------------
+
+  function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  }
+
+  function mark(kind, tone) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    const attributes = { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true", class: "pp-mark" };
+    for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, value);
+    path.setAttribute("d", outline(kind.marker, 0, 0, kind.size * PIXELS * 0.6));
+    path.setAttribute("fill", kind.filled ? tone(kind.colour) : "none");
+    path.setAttribute("stroke", tone(kind.colour));
+    path.setAttribute("stroke-width", kind.marker === "x" ? 1.6 : 1.2);
+    svg.append(path);
+    return svg;
+  }
+
+  /* The outline of a mark as matplotlib draws it, of half the width r. */
+  function outline(marker, x, y, r) {
+    const lines = (points) => "M" + points.map(([a, b]) => `${x + a * r},${y + b * r}`).join("L");
+    if (marker === "D") return lines([[0, -1.41], [1.41, 0], [0, 1.41], [-1.41, 0]]) + "Z";
+    if (marker === "s") return lines([[-1, -1], [1, -1], [1, 1], [-1, 1]]) + "Z";
+    if (marker === "x") return lines([[-1, -1], [1, 1]]) + lines([[-1, 1], [1, -1]]);
+    if (marker === "X") {
+      const arm = [[0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0]];
+      return lines([...arm, ...arm.map(([a, b]) => [-b, a]), ...arm.map(([a, b]) => [-a, -b]), ...arm.map(([a, b]) => [b, -a])]) + "Z";
+    }
+    return `M${x - r},${y}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`;
+  }
+
+  // ---- light or dark: as what is behind it ------------------------------------------------------------------------------------
+
+  function behind(element) {
+    for (let one = element; one; one = one.parentElement || holderOf(one.ownerDocument.defaultView)) {
+      const colour = one.ownerDocument.defaultView.getComputedStyle(one).backgroundColor;
+      const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
+      if (alpha > 0.5) return { colour, dark: 0.299 * red + 0.587 * green + 0.114 * blue < 128 };
+    }
+    const asked = /dark/.test(getComputedStyle(document.documentElement).colorScheme);
+    const dark = asked && matchMedia("(prefers-color-scheme: dark)").matches;
+    return { colour: dark ? "#121212" : "#ffffff", dark };
+  }
+
+  /* The frame that a window is in, if its page may know. */
+  function holderOf(view) {
+    try {
+      return view.frameElement;
+    } catch (_) {
+      return null;
+    }
+  }
+
+  function lighter(colour) {
+    const parts = [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16));
+    return `rgb(${parts.map((part) => Math.round(part + 0.42 * (255 - part))).join(",")})`;
+  }
+
+  // ---- numbers along axes -----------------------------------------------------------------------------------------------------
+
+  function logTicks(low, high, most) {
+    const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
+    const powers = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    const ways = STEPS.map((steps) => powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`))));
+    for (let apart = 2; apart < powers.length / 2; apart++) {
+      ways.push(powers.filter((power) => power % apart === 0).map((power) => Number(`1e${power}`)));
+    }
+    let ticks = [];
+    for (const way of ways) {
+      ticks = way.filter((tick) => tick >= low && tick <= high);
+      if (ticks.length <= most) break;
+    }
+    const even = ticks.length > 3 || high > 10 * low ? [] : evenTicks(low, high, most);
+    return even.length > ticks.length ? even : ticks;
+  }
+
+  function evenTicks(low, high, most) {
+    const power = Math.floor(Math.log10(high - low)) - 1;
+    for (const more of [0, 1, 2]) {
+      for (const size of [1, 2, 5]) {
+        const step = Number(`${size}e${power + more}`);
+        if ((high - low) / step > most) continue;
+        const start = Math.ceil(low / step), n = Math.floor(high / step) - start + 1;
+        return Array.from({ length: Math.max(n, 0) }, (_, i) => Number(((start + i) * step).toPrecision(12)));
+      }
+    }
+    return [];
+  }
+
+  /* Numbers with as many digits as it takes to tell them apart, the same for all; with powers of ten if they are long. */
+  function numbers(values) {
+    const levels = [...new Set(values)].sort((a, b) => a - b);
+    const largest = Math.max(...levels.map(Math.abs));
+    const apart = Math.min(...(levels.length > 1 ? levels.slice(1).map((level, i) => level - levels[i]) : [largest]));
+    const [plain, powers] = [
+      (value, digits) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+      (value, digits) => value.toExponential(digits).replace("e+", "e"),
+    ].map((format) => {
+      let texts = [];
+      for (let digits = 0; digits <= 16; digits++) {
+        texts = values.map((value) => format(value + 0, digits));
+        if (texts.every((text, i) => Math.abs(Number(text.replaceAll(",", "")) - values[i]) <= Math.max(apart / 100, 1e-14 * largest))) break;
+      }
+      return texts.map((text) => (Number(text.replaceAll(",", "")) === 0 && /e/.test(text) ? "0" : text.replaceAll("-", "\u2212")));
+    });
+    const [wide, short] = [plain, powers].map((texts) => Math.max(0, ...texts.map((text) => text.length)));
+    return wide > 9 && short < wide ? powers : plain;
+  }
+
+  // ---- what is drawn ----------------------------------------------------------------------------------------------------------
+
+  /* What there is of two metrics, by their places; records have each pair once. */
+  function pairOf(record, x, y) {
+    const found = record.pairs[`${Math.min(x, y)} ${Math.max(x, y)}`];
+    if (x < y) return found;
+    const turned = (corners) => [corners[1], corners[0]];
+    return { ...found, x: found.y, y: found.x, stairs: turned(found.stairs), band: turned(found.band) };
+  }
+
+  /* The 95% region of a pair of means, in the units of the metrics: an ellipse of what is compared (as in fronts.py). */
+  function regionOf(record, option, x, y) {
+    const logs = [record.metrics[x].log, record.metrics[y].log];
+    const errors = [option.errors[x], option.errors[y]];
+    const correlation = record.correlation ? record.correlation[x][y] : 0;
+    const radius = errors[0] && errors[1] ? record.radius : record.normal;
+    const centre = [option.means[x], option.means[y]].map((mean, i) => (logs[i] ? Math.log(mean) : mean));
+    return Array.from({ length: 61 }, (_, i) => {
+      const angle = (2 * Math.PI * i) / 60, u = Math.cos(angle), v = Math.sin(angle);
+      const corner = [
+        centre[0] + radius * errors[0] * u,
+        centre[1] + radius * errors[1] * (correlation * u + Math.sqrt(1 - correlation ** 2) * v),
+      ];
+      return corner.map((value, j) => (logs[j] ? Math.exp(value) : value));
+    });
+  }
+
+  function draw(state, plot) {
+    const { record, pair, tone } = state, context = plot.ctx, ratio = devicePixelRatio, box = plot.bbox;
+    const place = (value, axis) => plot.valToPos(pair[axis].log ? Math.max(value, pair[axis].ends[0]) : value, axis, true);
+    const trace = (corners) => {
+      context.beginPath();
+      for (const [x, y] of corners) context.lineTo(place(x, "x"), place(y, "y"));
+    };
+    const filled = (alpha, colour) => {
+      context.globalAlpha = alpha;
+      context.fillStyle = colour;
+      context.fill();
+    };
+    const stroked = (alpha, width, colour) => {
+      context.globalAlpha = alpha;
+      context.lineWidth = width * ratio;
+      context.strokeStyle = colour;
+      context.stroke();
+    };
+    const corners = (rows) => rows[0].map((x, i) => [x, rows[1][i]]);
+    const front = tone(record.colours.front), limit = tone(record.colours.limit);
+    context.save();
+    context.beginPath();
+    context.rect(box.left, box.top, box.width, box.height);
+    context.clip();
+    trace(corners(pair.stairs));
+    filled(state.dark ? 0.09 : 0.045, front);
+    for (const [axis, other] of [["x", "y"], ["y", "x"]]) {
+      const { forbidden } = pair[axis];
+      if (!forbidden) continue;
+      const points = (value, end) => (axis === "x" ? [value, pair[other].ends[end]] : [pair[other].ends[end], value]);
+      const [low, high] = forbidden.span;
+      trace([points(low, 0), points(high, 0), points(high, 1), points(low, 1)]);
+      filled(state.dark ? 0.16 : 0.09, limit);
+      if (forbidden.in_sight) {
+        trace([points(forbidden.limit, 0), points(forbidden.limit, 1)]);
+        stroked(0.9, 1.2, limit);
+      }
+    }
+    trace(corners(pair.band));
+    filled(state.dark ? 0.2 : 0.13, front);
+    trace(corners(pair.stairs).slice(1, -1));
+    context.setLineDash(record.settled ? [] : [5 * ratio, 4 * ratio]);
+    stroked(0.7, 1.2, front);
+    context.setLineDash([]);
+    pair.points.forEach((i, rank) => {
+      if (!pair.regions[rank]) return;
+      const option = record.options[i], colour = tone(record.kinds[option.kind].colour), strong = option.in_answer;
+      const flat = !option.errors[state.x] || !option.errors[state.y];
+      trace(regionOf(record, option, state.x, state.y));
+      filled(strong ? 0.14 : 0.07, colour);
+      stroked(flat ? 0.9 : strong ? 0.6 : 0.3, flat ? 1.4 : 0.8, colour);
+    });
+    for (const i of [...pair.points].reverse()) { // the most interesting last, on top
+      const option = record.options[i], kind = record.kinds[option.kind], colour = tone(kind.colour);
+      const x = place(option.means[state.x], "x"), y = place(option.means[state.y], "y");
+      const path = new Path2D(outline(kind.marker, x, y, kind.size * PIXELS * 0.6 * ratio));
+      context.globalAlpha = kind.alpha;
+      context.fillStyle = kind.filled ? colour : state.paper;
+      if (kind.marker !== "x") context.fill(path);
+      context.lineWidth = 1.2 * ratio;
+      context.strokeStyle = colour;
+      context.stroke(path);
+    }
+    context.globalAlpha = 1;
+    write(state, plot, place);
+    context.restore();
+  }
+
+  /* Writes limits along their lines, and names where there is room, in the order of the options: the most interesting first. */
+  function write(state, plot, place) {
+    const { record, pair, tone } = state, context = plot.ctx, ratio = devicePixelRatio, { left, top, width, height } = plot.bbox;
+    const points = pair.points.map((i) => [place(record.options[i].means[state.x], "x"), place(record.options[i].means[state.y], "y")]);
+    const taken = [], size = 11 * ratio, gap = 7 * ratio, radius = 5 * ratio;
+    context.font = `${size}px system-ui, sans-serif`;
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    const apart = ([a0, b0, a1, b1], [x0, y0, x1, y1]) => x1 <= a0 || x0 >= a1 || y1 <= b0 || y0 >= b1;
+    const around = ([x, y]) => [x - radius, y - radius, x + radius, y + radius];
+    const stairs = pair.stairs[0].slice(1, -1).map((x, i) => [place(x, "x"), place(pair.stairs[1][i + 1], "y")]);
+    const lines = stairs.slice(1).map(([x, y], i) => [
+      Math.min(x, stairs[i][0]) - 1, Math.min(y, stairs[i][1]) - 1, Math.max(x, stairs[i][0]) + 1, Math.max(y, stairs[i][1]) + 1,
+    ]);
+    const free = (box, itself) =>
+      box[0] >= left && box[1] >= top && box[2] <= left + width && box[3] <= top + height &&
+      taken.every((other) => apart(other, box)) && points.every((point, i) => i === itself || apart(around(point), box));
+    const put = (text, colour, places, itself) => {
+      const wide = context.measureText(text).width, tall = size * 1.1;
+      const boxes = places.map(([x, y, across, up]) => {
+        const x0 = x + (across - 1) * wide * 0.5, y0 = y + (up - 1) * tall * 0.5;
+        return [x0, y0, x0 + wide, y0 + tall];
+      }).filter((box) => free(box, itself));
+      const box = boxes.find((one) => lines.every((line) => apart(line, one))) || boxes[0];
+      if (!box) return;
+      taken.push(box);
+      context.lineJoin = "round";
+      context.lineWidth = 3 * ratio;
+      context.strokeStyle = state.paper;
+      context.strokeText(text, box[0], box[1] + tall / 2);
+      context.fillStyle = colour;
+      context.fillText(text, box[0], box[1] + tall / 2);
+    };
+    for (const axis of ["x", "y"]) {
+      const { forbidden } = pair[axis];
+      if (!forbidden) continue;
+      const line = place(forbidden.in_sight ? forbidden.limit : (forbidden.span[0] + forbidden.span[1]) / 2, axis);
+      const [start, length] = axis === "x" ? [top, height] : [left, width];
+      const along = [0.02, 0.98, 0.5, 0.25, 0.75].map((share) => start + share * length);
+      const sides = axis === "x" ? [1, -1] : [-1, 1];
+      put(forbidden.text, tone(record.colours.limit), along.flatMap((at, i) => sides.map((side) => {
+        const inward = i === 0 ? 1 : i === 1 ? -1 : 0;
+        return axis === "x" ? [line + side * 4 * ratio, at, side > 0 ? 1 : -1, inward] : [at, line + side * 4 * ratio, inward, side];
+      })), -1);
+    }
+    pair.tags.forEach((tag, rank) => {
+      const option = record.options[pair.points[rank]], [x, y] = points[rank];
+      const colour = tone(option.kind === "dominated" ? record.colours.dominated : record.kinds[option.kind].colour);
+      const near = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [1, 1], [-1, -1], [-1, 1]];
+      put(tag, colour, near.map(([a, b]) => [x + a * gap * (b ? 0.7 : 1), y + b * gap * 1.1, a, b]), rank);
+    });
+  }
+
+  // ---- one front --------------------------------------------------------------------------------------------------------------
+
+  function front(element, given) {
+    const live = make("div", { class: "pp-live" });
+    const legend = make("div", { class: "pp-legend" });
+    const plotted = make("div", { class: "pp-plot", tabindex: "0", role: "application" });
+    const canvas = make("div"), ring = make("div", { class: "pp-ring" }), card = make("div", { class: "pp-card" });
+    const axes = { y: make("div", { class: "pp-axis pp-up" }), x: make("div", { class: "pp-axis pp-across" }) };
+    const back = make("button", { type: "button", hidden: "" }, "Zoom out");
+    const drawn = make("button", { type: "button", "aria-expanded": "false" });
+    const hint = make("p", { class: "pp-hint" });
+    const notes = make("p", { class: "pp-hint" });
+    const said = make("div", { class: "pp-said", role: "status", "aria-live": "polite" });
+    plotted.append(canvas, ring);
+    live.append(legend, axes.y, plotted, axes.x, card, hint, notes, make("p", { class: "pp-tools" }, back, drawn), said);
+    hint.append(
+      make("span", { class: "pp-by-pointer" }, "Point at an option, or move with the arrow keys, for its means with their 95% intervals; drag to zoom in."),
+      make("span", { class: "pp-by-finger" }, "Tap an option for its means with their 95% intervals."),
+    );
+
+    const frame = holderOf(window);
+    const holder = frame && frame.classList.contains("pp-frame") ? frame.parentElement : element; // where the static picture is
+    const state = { record: given, x: given.shown[0], y: given.shown[1], chosen: null, view: null, plot: null };
+
+    const positionOf = (option) => ({
+      left: state.plot.valToPos(option.means[state.x], "x"),
+      top: state.plot.valToPos(option.means[state.y], "y"),
+    });
+    const size = () => {
+      const width = Math.max(plotted.clientWidth, 200);
+      return { width, height: Math.round(Math.min(Math.max(width * 0.66, 300), 480)) };
+    };
+    const inSight = () => {
+      const { over } = state.plot;
+      return state.pair.points
+        .map((i) => ({ i, ...positionOf(state.record.options[i]) }))
+        .filter(({ left, top }) => left >= -1 && top >= -1 && left <= over.clientWidth + 1 && top <= over.clientHeight + 1);
+    };
+
+    function dress() {
+      const { colour, dark } = behind(holder.parentElement || holder);
+      if (state.dark === dark && state.paper === colour) return false;
+      Object.assign(state, { dark, paper: colour, tone: dark ? lighter : (one) => one });
+      live.dataset.theme = dark ? "dark" : "light";
+      live.style.setProperty("--pp-paper", colour);
+      return true;
+    }
+
+    function label(axis) {
+      const { name, details } = state.pair[axis], { metrics } = state.record;
+      const parts = [make("span", { "aria-hidden": "true" }, axis === "y" ? "\u2191 " : "\u2192 ")];
+      if (metrics.length > 2) {
+        const select = make("select", { "aria-label": axis === "y" ? "metric upwards" : "metric from left to right" });
+        metrics.forEach((metric, i) => select.append(make("option", { value: i }, metric.name)));
+        select.value = state[axis];
+        select.addEventListener("change", () => choose(axis, Number(select.value)));
+        parts.push(select);
+      } else parts.push(make("bdi", {}, name));
+      if (details) parts.push(` (${details})`);
+      const focused = axes[axis].contains(document.activeElement);
+      axes[axis].replaceChildren(...parts);
+      if (focused) axes[axis].querySelector("select").focus();
+    }
+
+    function choose(axis, metric) {
+      const other = axis === "x" ? "y" : "x";
+      if (state[other] === metric) state[other] = state[axis];
+      state[axis] = metric;
+      state.view = null;
+      build();
+    }
+
+    function axisOf(axis, css) {
+      const { log } = state.pair[axis], across = axis === "x";
+      const room = (plot) => Math.max(Math.floor((across ? plot.bbox.width : plot.bbox.height) / devicePixelRatio / (across ? 70 : 38)), 2);
+      const lines = css.getPropertyValue("--pp-line").trim(), ink = css.getPropertyValue("--pp-muted").trim();
+      return {
+        scale: axis,
+        font: "11px system-ui, sans-serif",
+        stroke: ink,
+        grid: { stroke: lines, width: 1 },
+        ticks: { stroke: lines, width: 1, size: 4 },
+        border: { show: true, stroke: ink, width: 1 },
+        gap: 4,
+        size: across ? 30 : (_, values) => 14 + 6.4 * Math.max(3, ...(values || []).map((text) => text.length)),
+        splits: (plot, _, low, high) => (log ? logTicks(low, high, Math.min(room(plot), 9)) : evenTicks(low, high, room(plot))),
+        filter: (_, splits) => splits,
+        values: (_, splits) => numbers(splits),
+      };
+    }
+
+    function build() {
+      const { record } = state;
+      state.pair = pairOf(record, state.x, state.y);
+      dress();
+      const { pair } = state, points = pair.points.map((i) => record.options[i].means).sort((a, b) => a[state.x] - b[state.x]);
+      const scale = (axis) => ({ time: false, auto: false, distr: pair[axis].log ? 3 : 1, range: () => (state.view || { x: pair.x.ends, y: pair.y.ends })[axis] });
+      if (state.plot) state.plot.destroy();
+      label("x");
+      label("y");
+      legend.replaceChildren(...Object.entries(record.kinds).flatMap(([name, kind]) => {
+        const n = pair.points.filter((i) => record.options[i].kind === name).length;
+        return n ? [make("span", {}, mark(kind, state.tone), `${kind.label} (${n})`)] : [];
+      }));
+      notes.replaceChildren(...pair.notes.flatMap((note) => [note, " "]));
+      plotted.setAttribute("aria-label", `${record.title}. Arrow keys move between options.`);
+      drawn.textContent = record.metrics.length > 2 ? "All metrics in one picture" : "Static picture";
+      const css = getComputedStyle(live);
+      state.plot = new uPlot(
+        {
+          ...size(),
+          padding: [10, 12, 0, 0],
+          legend: { show: false },
+          scales: { x: scale("x"), y: scale("y") },
+          axes: [axisOf("x", css), axisOf("y", css)],
+          series: [{}, { paths: () => null, points: { show: false } }],
+          cursor: {
+            x: false,
+            y: false,
+            points: { show: false },
+            drag: { x: true, y: true, setScale: false },
+            bind: { dblclick: () => zoomOut },
+          },
+          hooks: {
+            draw: [(plot) => draw(state, plot)],
+            setSelect: [zoomIn],
+          },
+        },
+        [points.map((means) => means[state.x]), points.map((means) => means[state.y])],
+        canvas,
+      );
+      const { over } = state.plot;
+      over.addEventListener("pointermove", (event) => event.buttons || pick(event, NEAR));
+      over.addEventListener("pointerdown", (event) => event.pointerType !== "mouse" && pick(event, TOUCHED));
+      over.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && show(null));
+      back.hidden = !state.view;
+      show(state.chosen);
+    }
+
+    function zoomIn(plot) {
+      const { left, top, width, height } = plot.select;
+      if (width < LEAST_DRAG || height < LEAST_DRAG) return;
+      state.view = {
+        x: [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")],
+        y: [plot.posToVal(top + height, "y"), plot.posToVal(top, "y")],
+      };
+      plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      look();
+    }
+
+    function zoomOut() {
+      state.view = null;
+      look();
+      return null;
+    }
+
+    function look() {
+      const [x, y] = ["x", "y"].map((axis) => (state.view ? state.view[axis] : state.pair[axis].ends));
+      state.plot.batch(() => {
+        state.plot.setScale("x", { min: x[0], max: x[1] });
+        state.plot.setScale("y", { min: y[0], max: y[1] });
+      });
+      back.hidden = !state.view;
+      show(state.chosen);
+    }
+
+    function pick(event, near) {
+      const box = state.plot.over.getBoundingClientRect();
+      const far = ({ left, top }) => Math.hypot(event.clientX - box.left - left, event.clientY - box.top - top);
+      const [best] = inSight().map((point) => [far(point), point.i]).sort((a, b) => a[0] - b[0]);
+      show(best && best[0] <= near ? best[1] : null);
+    }
+
+    /* Shows what there is to know of the option at this place of the record, or nothing. */
+    function show(i) {
+      const here = i === null ? undefined : inSight().find((point) => point.i === i);
+      state.chosen = here ? i : null;
+      ring.hidden = card.hidden = !here;
+      if (!here) return;
+      const option = state.record.options[i], { over } = state.plot;
+      const also = inSight().filter((point) => point.i !== i && Math.hypot(point.left - here.left, point.top - here.top) < SAME);
+      fill(option, also.map((point) => state.record.options[point.i].name));
+      const left = over.offsetLeft + here.left, top = over.offsetTop + here.top;
+      ring.style.transform = `translate(${left}px, ${top}px)`;
+      const rightwards = here.left < over.clientWidth / 2, room = plotted.clientWidth - card.offsetWidth;
+      const across = rightwards ? left + 18 : left - 18 - card.offsetWidth;
+      card.style.left = `${plotted.offsetLeft + Math.max(0, Math.min(across, room))}px`;
+      card.style.top = `${plotted.offsetTop + Math.max(0, Math.min(top - card.offsetHeight / 2, plotted.clientHeight - card.offsetHeight))}px`;
+    }
+
+    function fill(option, also) {
+      const kind = state.record.kinds[option.kind], facts = make("dl");
+      option.facts.forEach((text, i) => {
+        if (text) facts.append(make("dt", { dir: "auto" }, state.record.headings[i]), make("dd", { dir: "auto" }, text));
+      });
+      const more = [option.more, also.length ? `At the same place: ${also.join(", ")}` : ""].filter(Boolean);
+      card.replaceChildren(
+        make("strong", { dir: "auto" }, option.name),
+        make("div", { class: "pp-kind" }, mark(kind, state.tone), kind.label),
+        facts,
+        ...more.map((text) => make("p", { dir: "auto" }, text)),
+      );
+    }
+
+    /* What is said to those who do not see it. */
+    function say() {
+      if (state.chosen === null) return;
+      const { record } = state, option = record.options[state.chosen];
+      const facts = option.facts.map((text, i) => text && `${record.headings[i]} ${text}`).filter(Boolean);
+      said.textContent = [`${option.name}: ${record.kinds[option.kind].label}`, ...facts, option.more].filter(Boolean).join("; ");
+    }
+
+    function move(event) {
+      const seen = inSight();
+      if (!seen.length || event.altKey || event.ctrlKey || event.metaKey) return;
+      const sideways = [...seen].sort((a, b) => a.left - b.left || a.top - b.top);
+      const upwards = [...seen].sort((a, b) => b.top - a.top || a.left - b.left);
+      const step = (order, by) => {
+        const at = order.findIndex((point) => point.i === state.chosen);
+        return (at < 0 ? seen[0] : order[Math.max(0, Math.min(order.length - 1, at + by))]).i;
+      };
+      const keys = {
+        ArrowRight: () => step(sideways, 1),
+        ArrowLeft: () => step(sideways, -1),
+        ArrowUp: () => step(upwards, 1),
+        ArrowDown: () => step(upwards, -1),
+        Home: () => sideways[0].i,
+        End: () => sideways[sideways.length - 1].i,
+        Escape: () => (state.view && state.chosen === null ? zoomOut() : null),
+      };
+      if (!(event.key in keys)) return;
+      event.preventDefault();
+      show(keys[event.key]());
+      say();
+    }
+
+    function fit() {
+      if (!plotted.clientWidth) return;
+      const { width, height } = size();
+      if (dress()) build();
+      else if (state.plot.width !== width || state.plot.height !== height) {
+        state.plot.setSize({ width, height });
+        show(state.chosen);
+      }
+      if (holder !== element) frame.style.height = `${Math.ceil(live.getBoundingClientRect().height) + 4}px`;
+    }
+
+    element.prepend(live);
+    holder.dataset.live = "";
+    try {
+      build();
+    } catch (problem) { // the static picture stays
+      live.remove();
+      delete holder.dataset.live;
+      throw problem;
+    }
+    plotted.addEventListener("keydown", move);
+    plotted.addEventListener("focus", () => {
+      if (!plotted.matches(":focus-visible") || state.chosen !== null) return;
+      const [first] = inSight();
+      show(first ? first.i : null);
+      say();
+    });
+    plotted.addEventListener("blur", () => show(null));
+    back.addEventListener("click", zoomOut);
+    drawn.addEventListener("click", () => {
+      const both = holder.toggleAttribute("data-both");
+      drawn.setAttribute("aria-expanded", String(both));
+    });
+    live.addEventListener("pointerenter", fit);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
+    new ResizeObserver(fit).observe(live);
+    fit();
+
+    /* Shows another record of the same study; what was chosen stays so, by name. */
+    function update(record) {
+      const names = [state.x, state.y].map((place) => state.record.metrics[place].name);
+      const found = names.map((name) => record.metrics.findIndex((metric) => metric.name === name));
+      const [x, y] = found.includes(-1) ? record.shown : found;
+      const chosen = state.chosen === null ? -1 : record.options.findIndex((one) => one.name === state.record.options[state.chosen].name);
+      Object.assign(state, { record, x, y, chosen: chosen < 0 ? null : chosen });
+      build();
+    }
+
+    return { update };
+  }
+
+  function findFronts() {
+    for (const element of document.querySelectorAll("[data-pp-front]")) {
+      const record = element.querySelector(':scope > script[type="application/json"]');
+      if (!record || element.dataset.found !== undefined) continue;
+      element.dataset.found = "";
+      try {
+        front(element, JSON.parse(record.textContent));
+      } catch (problem) {
+        console.error(problem);
+      }
+    }
+  }
+
+  window.paretopick = { front, findFronts };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", findFronts);
+  else findFronts();
+})();
