@@ -525,6 +525,7 @@
     }
 
     element.prepend(live);
+    if (holder !== element) holder.append(document.querySelector("style.pp-outside"));
     holder.dataset.live = "";
     try {
       build();
@@ -577,7 +578,7 @@
     }
   }
 
-  window.paretopick = { front, findFronts };
+  window.paretopick = { front, findFronts, regionOf, logTicks, numbers };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", findFronts);
   else findFronts();
 })();

@@ -80,16 +80,17 @@ def notebook_front(result: ParetoResult) -> str:
         return ""
     title = html.escape(headline(result))
     png = base64.b64encode(to_png(figure_of(result, title=""))).decode()
-    picture = f'<div class="pp-static"><img alt="{title}" src="data:image/png;base64,{png}"></div>'
+    picture = f'<div class="pp-static"><img alt="{title}" style="max-width: 100%" src="data:image/png;base64,{png}"></div>'
     if not has_front(result):
         return f'<div class="pp-front">{picture}</div>'
     page = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"></head><body style="margin: 0; background: transparent">'
-        f"<div data-pp-front>{_data(front_record(result))}</div>\n{interactive_assets()}</body></html>"
+        f'<div data-pp-front>{_data(front_record(result))}</div>\n<style class="pp-outside">{_text("frame.css")}</style>\n'
+        f"{interactive_assets()}</body></html>"
     )
-    inside = page.replace("&", "&amp;").replace('"', "&quot;")
-    frame = f'<iframe class="pp-frame" title="{title}" style="width: 100%; height: 0; border: 0" srcdoc="{inside}"></iframe>'
-    return f'<style>{_text("frame.css")}</style><div class="pp-front">{picture}{frame}</div>'
+    inside = page.replace("&", "&amp;").replace("'", "&#39;")  # in which double quotes, of which there are many, may stay
+    frame = f'<iframe class="pp-frame" title="{title}" style="width: 100%; height: 0; border: 0" srcdoc=\'{inside}\'></iframe>'
+    return f'<div class="pp-front">{picture}{frame}</div>'
 
 
 def has_front(result: ParetoResult) -> bool:

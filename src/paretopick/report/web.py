@@ -101,12 +101,11 @@ def to_html(report: Report) -> str:
     body.append("<h2>Appendix: how sure that is, for statisticians</h2>\n" + _paragraphs(report.certainty))
     body.append(f"<h2>Appendix: do it again</h2>\n<pre>{say(report.repeat)}</pre>\n<p>{say(report.versions)}</p>")
     body.append(f"<footer>Written {say(report.written)} by paretopick.</footer>")
+    body.append(plots.interactive_assets() if plots.has_front(result) else "")
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{MARK}\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{say(report.study)}: Pareto-optimal options</title>\n<style>{STYLE}</style>\n"
-        + (plots.interactive_assets() if plots.has_front(result) else "")
-        + "</head>\n<body>\n"
+        f"<title>{say(report.study)}: Pareto-optimal options</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(filter(None, body))
         + "\n</body>\n</html>\n"
     )
