@@ -46,7 +46,8 @@
     if (marker === "x") return lines([[-1, -1], [1, 1]]) + lines([[-1, 1], [1, -1]]);
     if (marker === "X") {
       const arm = [[0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0]];
-      return lines([...arm, ...arm.map(([a, b]) => [-b, a]), ...arm.map(([a, b]) => [-a, -b]), ...arm.map(([a, b]) => [b, -a])]) + "Z";
+      const turns = [([a, b]) => [a, b], ([a, b]) => [-b, a], ([a, b]) => [-a, -b], ([a, b]) => [b, -a]];
+      return lines(turns.flatMap((turn) => arm.map(turn))) + "Z";
     }
     return `M${x - r},${y}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`;
   }
@@ -112,8 +113,9 @@
   /* Numbers with as many digits as it takes to tell them apart, the same for all; with powers of ten if they are long. */
   function numbers(values) {
     const levels = [...new Set(values)].sort((a, b) => a - b);
-    const largest = Math.max(...levels.map(Math.abs));
+    const largest = Math.max(...levels.map(Math.abs)), read = (text) => Number(text.replaceAll(",", ""));
     const apart = Math.min(...(levels.length > 1 ? levels.slice(1).map((level, i) => level - levels[i]) : [largest]));
+    const tolerance = Math.max(apart / 100, 1e-14 * largest);
     const [plain, powers] = [
       (value, digits) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
       (value, digits) => value.toExponential(digits).replace("e+", "e"),
@@ -121,9 +123,9 @@
       let texts = [];
       for (let digits = 0; digits <= 16; digits++) {
         texts = values.map((value) => format(value + 0, digits));
-        if (texts.every((text, i) => Math.abs(Number(text.replaceAll(",", "")) - values[i]) <= Math.max(apart / 100, 1e-14 * largest))) break;
+        if (texts.every((text, i) => Math.abs(read(text) - values[i]) <= tolerance)) break;
       }
-      return texts.map((text) => (Number(text.replaceAll(",", "")) === 0 && /e/.test(text) ? "0" : text.replaceAll("-", "\u2212")));
+      return texts.map((text) => (read(text) === 0 && /e/.test(text) ? "0" : text.replaceAll("-", "\u2212")));
     });
     const [wide, short] = [plain, powers].map((texts) => Math.max(0, ...texts.map((text) => text.length)));
     return wide > 9 && short < wide ? powers : plain;
@@ -227,7 +229,9 @@
   /* Writes limits along their lines, and names where there is room, in the order of the options: the most interesting first. */
   function write(state, plot, place) {
     const { record, pair, tone } = state, context = plot.ctx, ratio = devicePixelRatio, { left, top, width, height } = plot.bbox;
-    const points = pair.points.map((i) => [place(record.options[i].means[state.x], "x"), place(record.options[i].means[state.y], "y")]);
+    const points = pair.points
+      .map((i) => record.options[i].means)
+      .map((means) => [place(means[state.x], "x"), place(means[state.y], "y")]);
     const taken = [], size = 11 * ratio, gap = 7 * ratio, radius = 5 * ratio;
     context.font = `${size}px system-ui, sans-serif`;
     context.textBaseline = "middle";
@@ -264,10 +268,11 @@
       const [start, length] = axis === "x" ? [top, height] : [left, width];
       const along = [0.02, 0.98, 0.5, 0.25, 0.75].map((share) => start + share * length);
       const sides = axis === "x" ? [1, -1] : [-1, 1];
-      put(forbidden.text, tone(record.colours.limit), along.flatMap((at, i) => sides.map((side) => {
-        const inward = i === 0 ? 1 : i === 1 ? -1 : 0;
-        return axis === "x" ? [line + side * 4 * ratio, at, side > 0 ? 1 : -1, inward] : [at, line + side * 4 * ratio, inward, side];
-      })), -1);
+      const places = along.flatMap((at, i) => sides.map((side) => {
+        const beside = line + side * 4 * ratio, inward = i === 0 ? 1 : i === 1 ? -1 : 0;
+        return axis === "x" ? [beside, at, side, inward] : [at, beside, inward, side];
+      }));
+      put(forbidden.text, tone(record.colours.limit), places, -1);
     }
     pair.tags.forEach((tag, rank) => {
       const option = record.options[pair.points[rank]], [x, y] = points[rank];
@@ -293,8 +298,11 @@
     plotted.append(canvas, ring);
     live.append(legend, axes.y, plotted, axes.x, card, hint, notes, make("p", { class: "pp-tools" }, back, drawn), said);
     hint.append(
-      make("span", { class: "pp-by-pointer" }, "Point at an option, or move with the arrow keys, for its means with their 95% intervals; drag to zoom in."),
-      make("span", { class: "pp-by-finger" }, "Tap an option for its means with their 95% intervals."),
+      make("span", { class: "pp-by-pointer" }, "Point at an option, or move with the arrow keys,"),
+      make("span", { class: "pp-by-finger" }, "Tap an option"),
+      " for its means with their 95% intervals",
+      make("span", { class: "pp-by-pointer" }, "; drag to zoom in"),
+      ".",
     );
 
     const frame = holderOf(window);
@@ -309,6 +317,7 @@
       const width = Math.max(plotted.clientWidth, 200);
       return { width, height: Math.round(Math.min(Math.max(width * 0.66, 300), 480)) };
     };
+    const endsOf = (axis) => (state.view ? state.view[axis] : state.pair[axis].ends);
     const inSight = () => {
       const { over } = state.plot;
       return state.pair.points
@@ -351,7 +360,8 @@
 
     function axisOf(axis, css) {
       const { log } = state.pair[axis], across = axis === "x";
-      const room = (plot) => Math.max(Math.floor((across ? plot.bbox.width : plot.bbox.height) / devicePixelRatio / (across ? 70 : 38)), 2);
+      const length = (plot) => (across ? plot.bbox.width / 70 : plot.bbox.height / 38) / devicePixelRatio; // in ticks
+      const room = (plot) => Math.max(Math.floor(length(plot)), 2);
       const lines = css.getPropertyValue("--pp-line").trim(), ink = css.getPropertyValue("--pp-muted").trim();
       return {
         scale: axis,
@@ -373,7 +383,7 @@
       state.pair = pairOf(record, state.x, state.y);
       dress();
       const { pair } = state, points = pair.points.map((i) => record.options[i].means).sort((a, b) => a[state.x] - b[state.x]);
-      const scale = (axis) => ({ time: false, auto: false, distr: pair[axis].log ? 3 : 1, range: () => (state.view || { x: pair.x.ends, y: pair.y.ends })[axis] });
+      const scale = (axis) => ({ time: false, auto: false, distr: pair[axis].log ? 3 : 1, range: () => endsOf(axis) });
       if (state.plot) state.plot.destroy();
       label("x");
       label("y");
@@ -434,10 +444,11 @@
     }
 
     function look() {
-      const [x, y] = ["x", "y"].map((axis) => (state.view ? state.view[axis] : state.pair[axis].ends));
       state.plot.batch(() => {
-        state.plot.setScale("x", { min: x[0], max: x[1] });
-        state.plot.setScale("y", { min: y[0], max: y[1] });
+        for (const axis of ["x", "y"]) {
+          const [min, max] = endsOf(axis);
+          state.plot.setScale(axis, { min, max });
+        }
       });
       back.hidden = !state.view;
       show(state.chosen);
@@ -461,10 +472,10 @@
       fill(option, also.map((point) => state.record.options[point.i].name));
       const left = over.offsetLeft + here.left, top = over.offsetTop + here.top;
       ring.style.transform = `translate(${left}px, ${top}px)`;
-      const rightwards = here.left < over.clientWidth / 2, room = plotted.clientWidth - card.offsetWidth;
-      const across = rightwards ? left + 18 : left - 18 - card.offsetWidth;
-      card.style.left = `${plotted.offsetLeft + Math.max(0, Math.min(across, room))}px`;
-      card.style.top = `${plotted.offsetTop + Math.max(0, Math.min(top - card.offsetHeight / 2, plotted.clientHeight - card.offsetHeight))}px`;
+      const room = { left: plotted.clientWidth - card.offsetWidth, top: plotted.clientHeight - card.offsetHeight };
+      const beside = here.left < over.clientWidth / 2 ? left + 18 : left - 18 - card.offsetWidth;
+      card.style.left = `${plotted.offsetLeft + Math.max(0, Math.min(beside, room.left))}px`;
+      card.style.top = `${plotted.offsetTop + Math.max(0, Math.min(top - card.offsetHeight / 2, room.top))}px`;
     }
 
     function fill(option, also) {
@@ -521,7 +532,7 @@
         state.plot.setSize({ width, height });
         show(state.chosen);
       }
-      if (holder !== element) frame.style.height = `${Math.ceil(live.getBoundingClientRect().height) + 4}px`;
+      if (holder !== element) frame.style.height = `${Math.ceil(live.getBoundingClientRect().height)}px`;
     }
 
     element.prepend(live);
@@ -543,10 +554,12 @@
     });
     plotted.addEventListener("blur", () => show(null));
     back.addEventListener("click", zoomOut);
-    drawn.addEventListener("click", () => {
-      const both = holder.toggleAttribute("data-both");
+    const keep = (both) => {
+      holder.toggleAttribute("data-both", both);
       drawn.setAttribute("aria-expanded", String(both));
-    });
+    };
+    drawn.addEventListener("click", () => keep(!holder.hasAttribute("data-both")));
+    keep(given.metrics.length > 2 && holder === element); // which shows more than two of them; but outputs of cells are kept short
     live.addEventListener("pointerenter", fit);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
     new ResizeObserver(fit).observe(live);
@@ -557,7 +570,8 @@
       const names = [state.x, state.y].map((place) => state.record.metrics[place].name);
       const found = names.map((name) => record.metrics.findIndex((metric) => metric.name === name));
       const [x, y] = found.includes(-1) ? record.shown : found;
-      const chosen = state.chosen === null ? -1 : record.options.findIndex((one) => one.name === state.record.options[state.chosen].name);
+      const before = state.chosen === null ? null : state.record.options[state.chosen].name;
+      const chosen = record.options.findIndex((option) => option.name === before);
       Object.assign(state, { record, x, y, chosen: chosen < 0 ? null : chosen });
       build();
     }

@@ -89,8 +89,8 @@ def notebook_front(result: ParetoResult) -> str:
         f"{interactive_assets()}</body></html>"
     )
     inside = page.replace("&", "&amp;").replace("'", "&#39;")  # in which double quotes, of which there are many, may stay
-    frame = f'<iframe class="pp-frame" title="{title}" style="width: 100%; height: 0; border: 0" srcdoc=\'{inside}\'></iframe>'
-    return f'<div class="pp-front">{picture}{frame}</div>'
+    frame = f'<iframe class="pp-frame" title="{title}" width="100%" height="0" frameborder="0"'
+    return f"<div class=\"pp-front\">{picture}{frame} srcdoc='{inside}'></iframe></div>"
 
 
 def has_front(result: ParetoResult) -> bool:
@@ -109,10 +109,11 @@ def front_record(result: ParetoResult) -> dict[str, Any]:
     places = {name: place for place, name in enumerate(options.names)}
     known = [dict(_known(result, metric.name)) for metric in metrics]
     texts = _facts(result)
-    pairs = {
-        f"{x} {y}": _pair(FrontData.of(result, metrics[x].name, metrics[y].name), places)
-        for x, y in itertools.combinations(range(len(metrics)), 2)
-    }
+    both = itertools.combinations(range(len(metrics)), 2)
+    pairs = {f"{x} {y}": _pair(FrontData.of(result, metrics[x].name, metrics[y].name), places) for x, y in both}
+    if len(metrics) > 2:
+        for pair in pairs.values():
+            pair["notes"].insert(0, f"Two of {len(metrics)} metrics are shown: who looks beaten here may be ahead in another.")
     return {
         "title": headline(result),
         "settled": result.done,
@@ -166,7 +167,7 @@ def _axis(scale: Scale) -> dict[str, Any]:
         **scale.label._asdict(),
         "ends": list(scale.ends),
         "log": scale.log,
-        "forbidden": None if mark is None else {**asdict(mark), "in_sight": mark.in_sight},
+        "forbidden": None if mark is None else {**asdict(mark), "span": list(mark.span), "in_sight": mark.in_sight},
     }
 
 
