@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paretopick import plots
-from paretopick.plots.interactive import LIBRARY, _text, front_record, interactive_assets, interactive_front, notebook_front
+from paretopick.plots.interactive import front_record, interactive_assets, interactive_files, interactive_front, notebook_front
 from paretopick.plots.texts import numbers
 from paretopick.plots.ticks import log_ticks
 from support.browsers import chromium, listened
@@ -213,14 +213,12 @@ def test_two_hundred_options_are_shown_and_found(opened):
 
 def test_a_strict_policy_for_contents_allows_it_and_a_new_record_takes_over(opened):
     found = in_three_metrics()
-    files = {"uplot.js": _text(f"{LIBRARY}/uPlot.iife.min.js"), "front.js": _text("interactive.js")}
-    files["front.css"] = interactive_assets().partition("<style>")[2].partition("</style>")[0]
     window = opened(
         interactive_front(found, static=STATIC, assets=False)
         + '<div id="live"></div><script src="uplot.js"></script><script src="front.js"></script>',
         style='<link rel="stylesheet" href="front.css">',
         headers={"content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'"},
-        files=files,
+        files=interactive_files(),
     )
     assert window.is_visible("[data-pp-front] canvas")
     more = many(5, 3, names=["a", "b", "c", "d", "e"])

@@ -13,7 +13,14 @@ in print. Matplotlib is loaded when something is drawn; no window is opened and 
 from paretopick.plots.course import CourseData, course
 from paretopick.plots.curves import Line, log_rates, plan, shares
 from paretopick.plots.fronts import FrontData, arms, ellipse, front
-from paretopick.plots.interactive import front_record, has_front, interactive_assets, interactive_front, notebook_front
+from paretopick.plots.interactive import (
+    front_record,
+    has_front,
+    interactive_assets,
+    interactive_files,
+    interactive_front,
+    notebook_front,
+)
 from paretopick.plots.outputs import save, save_png, to_png, to_svg
 from paretopick.plots.pairs import PairsData, pairs
 from paretopick.plots.parallel import ParallelData, parallel
@@ -66,6 +73,7 @@ __all__ = [
     "front_record",
     "has_front",
     "interactive_assets",
+    "interactive_files",
     "interactive_front",
     "log_rates",
     "look",

@@ -59,14 +59,28 @@ def interactive_front(result: ParetoResult, *, static: str | None = None, assets
 
 @functools.cache
 def interactive_assets() -> str:
-    """Returns the style and the script of interactive fronts as parts of an HTML page, which needs them once.
+    """Returns the style and the scripts of interactive fronts as parts of an HTML page, which needs them once.
 
     >>> [interactive_assets().count(tag) for tag in ("<style>", "<script>", "src=")]
     [1, 2, 0]
     """
+    files = interactive_files()
+    scripts = "".join(f"<script>{text}</script>\n" for name, text in files.items() if name.endswith(".js"))
+    return f"<style>{files['front.css']}</style>\n{scripts}"
+
+
+def interactive_files() -> dict[str, str]:
+    """Returns what ``interactive_assets`` has as files for a server, whose pages then need no script or style within them.
+
+    >>> list(interactive_files())
+    ['front.css', 'uplot.js', 'front.js']
+    """
     licence = f"/*! uPlot. {_text(f'{LIBRARY}/LICENSE').strip()} */"
-    scripts = (f"{licence}\n{_text(f'{LIBRARY}/uPlot.iife.min.js')}", _text("interactive.js"))
-    return f"<style>{_style()}</style>\n" + "".join(f"<script>{script}</script>\n" for script in scripts)
+    return {
+        "front.css": "\n".join(map(_text, (f"{LIBRARY}/uPlot.min.css", "web/frame.css", "web/front.css"))),
+        "uplot.js": f"{licence}\n{_text(f'{LIBRARY}/uPlot.iife.min.js')}",
+        "front.js": "".join(map(_text, ("web/ticks.js", "web/drawing.js", "web/front.js"))),
+    }
 
 
 def notebook_front(result: ParetoResult) -> str:
@@ -85,7 +99,7 @@ def notebook_front(result: ParetoResult) -> str:
         return f'<div class="pp-front">{picture}</div>'
     page = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"></head><body style="margin: 0; background: transparent">'
-        f'<div data-pp-front>{_data(front_record(result))}</div>\n<style class="pp-outside">{_text("frame.css")}</style>\n'
+        f'<div data-pp-front>{_data(front_record(result))}</div>\n<style class="pp-outside">{_text("web/frame.css")}</style>\n'
         f"{interactive_assets()}</body></html>"
     )
     inside = page.replace("&", "&amp;").replace("'", "&#39;")  # in which double quotes, of which there are many, may stay
@@ -208,10 +222,6 @@ def _data(record: dict[str, Any]) -> str:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return f'<script type="application/json">{text}</script>'
-
-
-def _style() -> str:
-    return "".join(_text(name) for name in (f"{LIBRARY}/uPlot.min.css", "frame.css", "interactive.css"))
 
 
 def _text(name: str) -> str:

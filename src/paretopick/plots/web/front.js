@@ -1,20 +1,20 @@
 /* The front with a pointer and with keys: what is at a point. All texts were written in Python; nothing here is evaluated from
-   strings, no request is made, and names become text nodes, never markup. Needs uPlot, which draws the axes.
+   strings, no request is made, and names become text nodes, never markup. Needs uPlot, ticks.js and drawing.js.
 
    Every element with data-pp-front that holds the static picture (class pp-static) and the record (a script element of the type
    application/json) is found by itself. With a record at hand, paretopick.front(element, record) does the same, and returns
    something with update(record). */
-(function () {
+(function (ours) {
   "use strict";
 
-  if (window.paretopick) return window.paretopick.findFronts();
+  if (ours.front) return ours.findFronts(); // the script is on this page already
+
+  const { draw, evenTicks, logTicks, numbers, outline, pairOf } = ours;
 
   const NEAR = 26; // pixels between a pointer and the point that it means
   const TOUCHED = 40; // the same for a finger
   const SAME = 4; // pixels between points that nobody can tell apart
-  const PIXELS = 96 / 72; // of a point, in which sizes of marks are
   const LEAST_DRAG = 8; // pixels of a drag that is meant as one
-  const STEPS = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 1.5, 2, 3, 5, 7], [1, 2.5, 5], [1, 3], [1]]; // as in ticks.py
 
   // ---- elements -------------------------------------------------------------------------------------------------------------
 
@@ -30,26 +30,12 @@
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     const attributes = { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true", class: "pp-mark" };
     for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, value);
-    path.setAttribute("d", outline(kind.marker, 0, 0, kind.size * PIXELS * 0.6));
+    path.setAttribute("d", outline(kind, 0, 0));
     path.setAttribute("fill", kind.filled ? tone(kind.colour) : "none");
     path.setAttribute("stroke", tone(kind.colour));
     path.setAttribute("stroke-width", kind.marker === "x" ? 1.6 : 1.2);
     svg.append(path);
     return svg;
-  }
-
-  /* The outline of a mark as matplotlib draws it, of half the width r. */
-  function outline(marker, x, y, r) {
-    const lines = (points) => "M" + points.map(([a, b]) => `${x + a * r},${y + b * r}`).join("L");
-    if (marker === "D") return lines([[0, -1.41], [1.41, 0], [0, 1.41], [-1.41, 0]]) + "Z";
-    if (marker === "s") return lines([[-1, -1], [1, -1], [1, 1], [-1, 1]]) + "Z";
-    if (marker === "x") return lines([[-1, -1], [1, 1]]) + lines([[-1, 1], [1, -1]]);
-    if (marker === "X") {
-      const arm = [[0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0]];
-      const turns = [([a, b]) => [a, b], ([a, b]) => [-b, a], ([a, b]) => [-a, -b], ([a, b]) => [b, -a]];
-      return lines(turns.flatMap((turn) => arm.map(turn))) + "Z";
-    }
-    return `M${x - r},${y}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`;
   }
 
   // ---- light or dark: as what is behind it ------------------------------------------------------------------------------------
@@ -77,209 +63,6 @@
   function lighter(colour) {
     const parts = [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16));
     return `rgb(${parts.map((part) => Math.round(part + 0.42 * (255 - part))).join(",")})`;
-  }
-
-  // ---- numbers along axes -----------------------------------------------------------------------------------------------------
-
-  function logTicks(low, high, most) {
-    const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
-    const powers = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-    const ways = STEPS.map((steps) => powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`))));
-    for (let apart = 2; apart < powers.length / 2; apart++) {
-      ways.push(powers.filter((power) => power % apart === 0).map((power) => Number(`1e${power}`)));
-    }
-    let ticks = [];
-    for (const way of ways) {
-      ticks = way.filter((tick) => tick >= low && tick <= high);
-      if (ticks.length <= most) break;
-    }
-    const even = ticks.length > 3 || high > 10 * low ? [] : evenTicks(low, high, most);
-    return even.length > ticks.length ? even : ticks;
-  }
-
-  function evenTicks(low, high, most) {
-    const power = Math.floor(Math.log10(high - low)) - 1;
-    for (const more of [0, 1, 2]) {
-      for (const size of [1, 2, 5]) {
-        const step = Number(`${size}e${power + more}`);
-        if ((high - low) / step > most) continue;
-        const start = Math.ceil(low / step), n = Math.floor(high / step) - start + 1;
-        return Array.from({ length: Math.max(n, 0) }, (_, i) => Number(((start + i) * step).toPrecision(12)));
-      }
-    }
-    return [];
-  }
-
-  /* Numbers with as many digits as it takes to tell them apart, the same for all; with powers of ten if they are long. */
-  function numbers(values) {
-    const levels = [...new Set(values)].sort((a, b) => a - b);
-    const largest = Math.max(...levels.map(Math.abs)), read = (text) => Number(text.replaceAll(",", ""));
-    const apart = Math.min(...(levels.length > 1 ? levels.slice(1).map((level, i) => level - levels[i]) : [largest]));
-    const tolerance = Math.max(apart / 100, 1e-14 * largest);
-    const [plain, powers] = [
-      (value, digits) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
-      (value, digits) => value.toExponential(digits).replace("e+", "e"),
-    ].map((format) => {
-      let texts = [];
-      for (let digits = 0; digits <= 16; digits++) {
-        texts = values.map((value) => format(value + 0, digits));
-        if (texts.every((text, i) => Math.abs(read(text) - values[i]) <= tolerance)) break;
-      }
-      return texts.map((text) => (read(text) === 0 && /e/.test(text) ? "0" : text.replaceAll("-", "\u2212")));
-    });
-    const [wide, short] = [plain, powers].map((texts) => Math.max(0, ...texts.map((text) => text.length)));
-    return wide > 9 && short < wide ? powers : plain;
-  }
-
-  // ---- what is drawn ----------------------------------------------------------------------------------------------------------
-
-  /* What there is of two metrics, by their places; records have each pair once. */
-  function pairOf(record, x, y) {
-    const found = record.pairs[`${Math.min(x, y)} ${Math.max(x, y)}`];
-    if (x < y) return found;
-    const turned = (corners) => [corners[1], corners[0]];
-    return { ...found, x: found.y, y: found.x, stairs: turned(found.stairs), band: turned(found.band) };
-  }
-
-  /* The 95% region of a pair of means, in the units of the metrics: an ellipse of what is compared (as in fronts.py). */
-  function regionOf(record, option, x, y) {
-    const logs = [record.metrics[x].log, record.metrics[y].log];
-    const errors = [option.errors[x], option.errors[y]];
-    const correlation = record.correlation ? record.correlation[x][y] : 0;
-    const radius = errors[0] && errors[1] ? record.radius : record.normal;
-    const centre = [option.means[x], option.means[y]].map((mean, i) => (logs[i] ? Math.log(mean) : mean));
-    return Array.from({ length: 61 }, (_, i) => {
-      const angle = (2 * Math.PI * i) / 60, u = Math.cos(angle), v = Math.sin(angle);
-      const corner = [
-        centre[0] + radius * errors[0] * u,
-        centre[1] + radius * errors[1] * (correlation * u + Math.sqrt(1 - correlation ** 2) * v),
-      ];
-      return corner.map((value, j) => (logs[j] ? Math.exp(value) : value));
-    });
-  }
-
-  function draw(state, plot) {
-    const { record, pair, tone } = state, context = plot.ctx, ratio = devicePixelRatio, box = plot.bbox;
-    const place = (value, axis) => plot.valToPos(pair[axis].log ? Math.max(value, pair[axis].ends[0]) : value, axis, true);
-    const trace = (corners) => {
-      context.beginPath();
-      for (const [x, y] of corners) context.lineTo(place(x, "x"), place(y, "y"));
-    };
-    const filled = (alpha, colour) => {
-      context.globalAlpha = alpha;
-      context.fillStyle = colour;
-      context.fill();
-    };
-    const stroked = (alpha, width, colour) => {
-      context.globalAlpha = alpha;
-      context.lineWidth = width * ratio;
-      context.strokeStyle = colour;
-      context.stroke();
-    };
-    const corners = (rows) => rows[0].map((x, i) => [x, rows[1][i]]);
-    const front = tone(record.colours.front), limit = tone(record.colours.limit);
-    context.save();
-    context.beginPath();
-    context.rect(box.left, box.top, box.width, box.height);
-    context.clip();
-    trace(corners(pair.stairs));
-    filled(state.dark ? 0.09 : 0.045, front);
-    for (const [axis, other] of [["x", "y"], ["y", "x"]]) {
-      const { forbidden } = pair[axis];
-      if (!forbidden) continue;
-      const points = (value, end) => (axis === "x" ? [value, pair[other].ends[end]] : [pair[other].ends[end], value]);
-      const [low, high] = forbidden.span;
-      trace([points(low, 0), points(high, 0), points(high, 1), points(low, 1)]);
-      filled(state.dark ? 0.16 : 0.09, limit);
-      if (forbidden.in_sight) {
-        trace([points(forbidden.limit, 0), points(forbidden.limit, 1)]);
-        stroked(0.9, 1.2, limit);
-      }
-    }
-    trace(corners(pair.band));
-    filled(state.dark ? 0.2 : 0.13, front);
-    trace(corners(pair.stairs).slice(1, -1));
-    context.setLineDash(record.settled ? [] : [5 * ratio, 4 * ratio]);
-    stroked(0.7, 1.2, front);
-    context.setLineDash([]);
-    pair.points.forEach((i, rank) => {
-      if (!pair.regions[rank]) return;
-      const option = record.options[i], colour = tone(record.kinds[option.kind].colour), strong = option.in_answer;
-      const flat = !option.errors[state.x] || !option.errors[state.y];
-      trace(regionOf(record, option, state.x, state.y));
-      filled(strong ? 0.14 : 0.07, colour);
-      stroked(flat ? 0.9 : strong ? 0.6 : 0.3, flat ? 1.4 : 0.8, colour);
-    });
-    for (const i of [...pair.points].reverse()) { // the most interesting last, on top
-      const option = record.options[i], kind = record.kinds[option.kind], colour = tone(kind.colour);
-      const x = place(option.means[state.x], "x"), y = place(option.means[state.y], "y");
-      const path = new Path2D(outline(kind.marker, x, y, kind.size * PIXELS * 0.6 * ratio));
-      context.globalAlpha = kind.alpha;
-      context.fillStyle = kind.filled ? colour : state.paper;
-      if (kind.marker !== "x") context.fill(path);
-      context.lineWidth = 1.2 * ratio;
-      context.strokeStyle = colour;
-      context.stroke(path);
-    }
-    context.globalAlpha = 1;
-    write(state, plot, place);
-    context.restore();
-  }
-
-  /* Writes limits along their lines, and names where there is room, in the order of the options: the most interesting first. */
-  function write(state, plot, place) {
-    const { record, pair, tone } = state, context = plot.ctx, ratio = devicePixelRatio, { left, top, width, height } = plot.bbox;
-    const points = pair.points
-      .map((i) => record.options[i].means)
-      .map((means) => [place(means[state.x], "x"), place(means[state.y], "y")]);
-    const taken = [], size = 11 * ratio, gap = 7 * ratio, radius = 5 * ratio;
-    context.font = `${size}px system-ui, sans-serif`;
-    context.textBaseline = "middle";
-    context.textAlign = "left";
-    const apart = ([a0, b0, a1, b1], [x0, y0, x1, y1]) => x1 <= a0 || x0 >= a1 || y1 <= b0 || y0 >= b1;
-    const around = ([x, y]) => [x - radius, y - radius, x + radius, y + radius];
-    const stairs = pair.stairs[0].slice(1, -1).map((x, i) => [place(x, "x"), place(pair.stairs[1][i + 1], "y")]);
-    const lines = stairs.slice(1).map(([x, y], i) => [
-      Math.min(x, stairs[i][0]) - 1, Math.min(y, stairs[i][1]) - 1, Math.max(x, stairs[i][0]) + 1, Math.max(y, stairs[i][1]) + 1,
-    ]);
-    const free = (box, itself) =>
-      box[0] >= left && box[1] >= top && box[2] <= left + width && box[3] <= top + height &&
-      taken.every((other) => apart(other, box)) && points.every((point, i) => i === itself || apart(around(point), box));
-    const put = (text, colour, places, itself) => {
-      const wide = context.measureText(text).width, tall = size * 1.1;
-      const boxes = places.map(([x, y, across, up]) => {
-        const x0 = x + (across - 1) * wide * 0.5, y0 = y + (up - 1) * tall * 0.5;
-        return [x0, y0, x0 + wide, y0 + tall];
-      }).filter((box) => free(box, itself));
-      const box = boxes.find((one) => lines.every((line) => apart(line, one))) || boxes[0];
-      if (!box) return;
-      taken.push(box);
-      context.lineJoin = "round";
-      context.lineWidth = 3 * ratio;
-      context.strokeStyle = state.paper;
-      context.strokeText(text, box[0], box[1] + tall / 2);
-      context.fillStyle = colour;
-      context.fillText(text, box[0], box[1] + tall / 2);
-    };
-    for (const axis of ["x", "y"]) {
-      const { forbidden } = pair[axis];
-      if (!forbidden) continue;
-      const line = place(forbidden.in_sight ? forbidden.limit : (forbidden.span[0] + forbidden.span[1]) / 2, axis);
-      const [start, length] = axis === "x" ? [top, height] : [left, width];
-      const along = [0.02, 0.98, 0.5, 0.25, 0.75].map((share) => start + share * length);
-      const sides = axis === "x" ? [1, -1] : [-1, 1];
-      const places = along.flatMap((at, i) => sides.map((side) => {
-        const beside = line + side * 4 * ratio, inward = i === 0 ? 1 : i === 1 ? -1 : 0;
-        return axis === "x" ? [beside, at, side, inward] : [at, beside, inward, side];
-      }));
-      put(forbidden.text, tone(record.colours.limit), places, -1);
-    }
-    pair.tags.forEach((tag, rank) => {
-      const option = record.options[pair.points[rank]], [x, y] = points[rank];
-      const colour = tone(option.kind === "dominated" ? record.colours.dominated : record.kinds[option.kind].colour);
-      const near = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [1, 1], [-1, -1], [-1, 1]];
-      put(tag, colour, near.map(([a, b]) => [x + a * gap * (b ? 0.7 : 1), y + b * gap * 1.1, a, b]), rank);
-    });
   }
 
   // ---- one front --------------------------------------------------------------------------------------------------------------
@@ -559,7 +342,7 @@
       drawn.setAttribute("aria-expanded", String(both));
     };
     drawn.addEventListener("click", () => keep(!holder.hasAttribute("data-both")));
-    keep(given.metrics.length > 2 && holder === element); // which shows more than two of them; but outputs of cells are kept short
+    keep(given.metrics.length > 2 && holder === element); // it has all of them; but outputs of cells are kept short
     live.addEventListener("pointerenter", fit);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
     new ResizeObserver(fit).observe(live);
@@ -592,7 +375,7 @@
     }
   }
 
-  window.paretopick = { front, findFronts, regionOf, logTicks, numbers };
+  Object.assign(ours, { front, findFronts });
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", findFronts);
   else findFronts();
-})();
+})((window.paretopick = window.paretopick || {}));
