@@ -9,7 +9,7 @@ ones would do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -189,6 +189,7 @@ def continuation(
     rng: int = 0,
     workers: int | None = None,
     find_margins: bool = False,
+    progress: Callable[[int, int], None] | bool = False,
 ) -> Continuation:
     """Returns what further measurements of a study would bring.
 
@@ -208,6 +209,7 @@ def continuation(
         rng: the seed; the same data say the same, whenever they are asked.
         workers: threads.
         find_margins: whether to say which margins a number of measurements resolves though the metrics have some.
+        progress: as for ``simulate``.
     """
     here = int(counts.sum())
     used = here if used is None else used
@@ -241,6 +243,7 @@ def continuation(
         margins=None if required.is_plain else required.as_margins,
         limits=None if required.is_plain else required.as_limits,
         ladder=[*ladder.rungs, *(scaled.rungs if of_declared else [])],
+        progress=progress,
     )
     right = np.maximum(_rising(1.0 - curve.rate_within), present_probability)
     shares = (curve.pulls_by_arm - counts) / np.array(steps)[:, None]

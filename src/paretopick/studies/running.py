@@ -29,6 +29,7 @@ from paretopick.studies.executors import Here, Processes, check_sendable, execut
 from paretopick.studies.interrupts import Inbox, Stopped
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.result import ParetoResult
+from paretopick.studies.standing import study_line
 from paretopick.studies.study import Study
 from paretopick.studies.timing import TOOK, Timed, Took
 
@@ -68,6 +69,7 @@ def identify(
     pairing: str | None = None,
     seconds: float | None = None,
     watch: Watch | None = None,
+    progress: bool | None = None,
 ) -> ParetoResult:
     """Returns which options are Pareto-optimal, measuring them as often as the budget allows.
 
@@ -89,6 +91,8 @@ def identify(
         policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution`` and ``pairing``.
         seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
+        progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds and nobody watches; False
+            for none, True for one from the start.
 
     Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
     gives up at once. In memory with one worker the function is called right here, and the first one ends it.
@@ -129,6 +133,7 @@ def identify(
         argument=lambda todo: as_given.get(todo.option, todo.option),
         abandon=lambda: None,
         seconds=seconds,
+        progress=progress,
     )
 
 
@@ -225,6 +230,7 @@ def run_study(
     abandon: Callable[[], None] | None = None,
     signals: Iterable[int] = (),
     seconds: float | None = None,
+    progress: bool | None = None,
 ) -> ParetoResult:
     """Measures until a study is done, together with whoever else does, and returns its result.
 
@@ -243,6 +249,7 @@ def run_study(
         signals: others that are like a second Ctrl-C, such as SIGTERM; ``KeyboardInterrupt`` then says which as ``.number``.
         seconds: a limit of time for this call alone: after it nothing new is measured, what is being measured is finished, and
             the result is that so far. The study stays open, and the next call goes on.
+        progress: whether a line shows how far it is, as for ``identify``.
     """
     check_integer(retries, "retries", minimum=0)
     until = None if seconds is None else time.monotonic() + seconds_of(seconds, "seconds")
@@ -251,8 +258,15 @@ def run_study(
     costs = study.definition.costs
     timed: Callable[..., Any] = Timed(measure) if costs is not None and costs.by_the_clock else measure
     wants_repeat = takes_repeat(measure)
-    with executor_of(workers, processes) as (executor, size):
-        crew = _Crew(study, executor, worker or _own_name(), retries, watch or _say_what_matters, until)
+    shown = study_line(study, False if progress is None and watch is not None else progress)
+    with executor_of(workers, processes) as (executor, size), shown as show:
+
+        def tell(study: Study, sentence: str) -> None:
+            (watch or _say_what_matters)(study, sentence)
+            if not sentence:  # which may be that the database does not answer: it is not asked now
+                show()
+
+        crew = _Crew(study, executor, worker or _own_name(), retries, tell, until)
 
         def start(todo: Measurement) -> Future[Any]:
             more: dict[str, Any] = {"repeat": todo.repeat} if wants_repeat else {}
