@@ -177,7 +177,7 @@ class _Notebook:
         from IPython.display import display
 
         if self._handle is None:
-            self._handle = display(bundle, raw=True, display_id=True)
+            self._handle = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
             self._handle.update(bundle, raw=True)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_choice, check_real, frozen
+from paretopick._frames import pandas_frame
 from paretopick.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -317,11 +318,7 @@ class ErrorCurve:
 
     def to_pandas(self) -> pd.DataFrame:
         """Returns the ``rows`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
-        return pd.DataFrame(self.rows())
+        return pandas_frame(self.rows())
 
     def _of_arms(self, place: int) -> IntArray:
         """``(n_budgets, n_arms)``: the pulls of each arm, or how often it was wrong."""

@@ -35,7 +35,7 @@ MOST_NAMES = 12
 
 def headline(result: ParetoResult) -> str:
     """Returns the answer on one line, and how sure it is."""
-    used = f"{result.used_text} {'used' if result.spent is None else 'spent'}"
+    used = result.used_text if result.judged else f"{result.used_text} {'used' if result.spent is None else 'spent'}"
     if not result.pareto and result.probability is not None and result.has_limits:
         return f"{_nobody(result)[:-1]} ({used}). That is {_right(result)}."
     front = ", ".join(_choices(result, result.pareto)) or ("none" if result.done else "none yet")

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paretopick._arrays import check_choice
+from paretopick._frames import pandas_frame
 from paretopick._words import counted
 from paretopick.metrics import Metric, goals_of
 from paretopick.studies import pages
@@ -21,6 +22,15 @@ from paretopick.studies.sharing import SharedNoise
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
+
+OWN_COLUMNS = (
+    *("option", "status", "in_answer", "dominated_by", "beaten_by", "probability", "worth_keeping", "within_limits"),
+    *("measurements", "left_in_round"),
+)
+"""Of tables of results, beside settings and metrics."""
+
+SUFFIXES = ("_se", "_low", "_high")
+"""With which the names of metrics are followed in tables: standard errors, and the ends of intervals."""
 
 STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
 """Every option has one of them; tables show them in this order."""
@@ -64,6 +74,8 @@ class OptionResult:
     keeps the limits and no member covers it."""
     beyond: tuple[str, ...] = ()
     """The metrics whose limits it most likely breaks."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The further columns of the table of options."""
 
     @property
     def doubt(self) -> float | None:
@@ -124,6 +136,10 @@ class ParetoResult:
     """How much of the noise measurements in the same block share, where the study has a pairing; None if that is not known."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
+    judged: bool = False
+    """Whether the measurements were there beforehand, so that no budget was spent."""
+    read_rows: Callable[[], list[dict[str, Any]]] | None = field(default=None, compare=False)
+    """What reads the measurements behind it."""
 
     @cached_property
     def metrics(self) -> dict[str, str | None]:
@@ -183,9 +199,26 @@ class ParetoResult:
         """What to do next, in a sentence: found by simulating how the study would go on, which takes a moment. Or None."""
         return None if self.look_ahead is None else self.look_ahead()
 
+    @cached_property
+    def measurements(self) -> list[dict[str, Any]]:
+        """The measurements behind it, a row for each, as ``Study.measurements`` has them; read when they are asked for.
+
+        >>> import paretopick as pp
+        >>> rows = [{"option": "a", "seconds": 1.5}, {"option": "b", "seconds": 2.5}, {"option": "a", "seconds": 1.25}]
+        >>> [(row["option"], row["seconds"]) for row in pp.judge(rows, {"seconds": "min"}).measurements]
+        [('a', 1.5), ('b', 2.5), ('a', 1.25)]
+        """
+        return [] if self.read_rows is None else self.read_rows()
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.measurements  # noqa: B018 -- which cannot be read where a copy goes
+        return {**vars(self), "read_rows": None}
+
     @property
     def used_text(self) -> str:
         """How many measurements there are, of how many, or how much they have cost, in words."""
+        if self.judged:
+            return counted(self.used, "measurement")
         if self.spent is not None:
             return f"{counted(self.used, 'measurement')}, {self.spent}"
         return f"{self.used:,} of {counted(self.budget, 'measurement')}"
@@ -205,11 +238,14 @@ class ParetoResult:
     def table(self) -> list[dict[str, Any]]:
         """One row per option, flat: means under the names of the metrics, with ``..._low`` and ``..._high`` their 95% intervals.
 
-        Standard errors, from an option's own measurements alone unless these share blocks, are under ``... ±``.
+        Standard errors, from an option's own measurements alone unless these share blocks, are under ``..._se``. Nothing is
+        rounded. Metrics keep their names: a column that would be called as one of them, or as a setting, gets a ``_`` more.
         """
+        names = self._column_names
         return [
             {
                 "option": found.option,
+                **{names[name, ""]: value for name, value in found.settings.items()},
                 "status": found.status,
                 "in_answer": found.in_answer,
                 "dominated_by": list(found.dominated_by),
@@ -218,21 +254,31 @@ class ParetoResult:
                 "worth_keeping": found.worth_keeping,
                 "within_limits": found.within_limits,
                 "measurements": found.measurements,
-                **{column: value for metric in self.metric_records for column, value in self._columns(found, metric)},
+                **{column: value for name in self.metrics for column, value in self._columns(found, name)},
                 "left_in_round": found.left_in_round,
             }
             for found in self.options
         ]
 
-    def _columns(self, found: OptionResult, metric: Metric) -> list[tuple[str, float | None]]:
-        """What tables have of an option in a metric; a metric that is called as the column of another keeps its name."""
-        low, high = found.intervals[metric.name] or (None, None)
-        ends = [(f"{metric.name}_low", low), (f"{metric.name}_high", high)]
-        return [
-            (metric.name, found.means[metric.name]),
-            (metric.error_column, found.standard_errors[metric.name]),
-            *((column, value) for column, value in ends if column not in self.metrics),
-        ]
+    def _columns(self, found: OptionResult, metric: str) -> list[tuple[str, float | None]]:
+        """What tables have of an option in a metric."""
+        low, high = found.intervals[metric] or (None, None)
+        more = {"_se": found.standard_errors[metric], "_low": low, "_high": high}
+        own = [(self._column_names[metric, suffix], value) for suffix, value in more.items()]
+        return [(metric, found.means[metric]), *own]
+
+    @cached_property
+    def _column_names(self) -> dict[tuple[str, str], str]:
+        """What the columns of settings are called, and those of metrics with a suffix."""
+        settings = self.options[0].settings if self.options else {}
+        taken, names = {*self.metrics, *OWN_COLUMNS}, {}
+        for place in [*((name, "") for name in settings), *((name, end) for name in self.metrics for end in SUFFIXES)]:
+            column = "".join(place)
+            while column in taken:
+                column += "_"
+            taken.add(column)
+            names[place] = column
+        return names
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
@@ -251,7 +297,7 @@ class ParetoResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values; ``next_step`` is None unless somebody has asked for it before."""
-        left_out = ("metric_records", "look_ahead", "options")
+        left_out = ("metric_records", "look_ahead", "options", "read_rows")
         fields: dict[str, Any] = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         fields = {name: _plain(value) for name, value in fields.items() if name not in left_out}
         fields |= {
@@ -270,12 +316,19 @@ class ParetoResult:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Returns the ``table`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
-        return pd.DataFrame(self.table).set_index("option")
+        """Returns the ``table`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``.
+
+        The measurements themselves are ``pandas.DataFrame(result.measurements)``, or ``Study.to_pandas`` of their study.
+
+        >>> import paretopick as pp
+        >>> rows = [{"option": "a", "seconds": 1.5}, {"option": "b", "seconds": 2.5}, {"option": "a", "seconds": 1.25}]
+        >>> pp.judge(rows, {"seconds": "min"}).to_pandas()[["seconds", "seconds_se", "measurements"]]
+                seconds  seconds_se  measurements
+        option
+        a         1.375       0.125             2
+        b         2.500         NaN             1
+        """
+        return pandas_frame(self.table).set_index("option")
 
     def __rich__(self) -> Group:
         return pages.rich_page(self)

@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_flag, check_integer, check_name, check_real, check_sequence
@@ -33,14 +35,18 @@ from paretopick.studies.stopping import Looks
 from paretopick.studies.suggested_pairing import suggested
 from paretopick.studies.views import (
     StudyProgress,
+    columns_of,
     exact_values,
     known_row,
+    measured_frame,
     measurements,
     progress,
     status,
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from paretopick.estimates import Estimates
 
 MANY = 1000
@@ -394,7 +400,7 @@ class Study(Amendments):
             notes += [self._suggested[1]] if self._suggested[1] is not None else []
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
-        return replace(found, notes=(*found.notes, *notes)) if notes else found
+        return replace(found, notes=(*found.notes, *notes), read_rows=partial(self._rows_until, mine.position))
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
@@ -443,6 +449,27 @@ class Study(Amendments):
         events = self.events()
         with self._live.reading() as (state, _):
             return measurements(state.definition, events)
+
+    def _rows_until(self, position: int) -> builtins.list[dict[str, Any]]:
+        """The same, as they were at some position of the log."""
+        events = [event for event in self.events() if event.position <= position]
+        return measurements(self._state.definition, events)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Returns ``measurements()`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``.
+
+        A row for each: its number and option, the settings of that, round and repeat, the metrics, what became of it (``status``
+        and ``why``), who has measured (``worker``) and when (``at``), and what was told beside the metrics.
+
+        >>> study = Study.create("s", options=["a", "b"], metrics={"seconds": "min"}, budget=10, storage="sqlite://")
+        >>> _ = study.add([("a", {"seconds": 1.5, "day": "Monday"}), ("b", [2.5])])
+        >>> study.to_pandas()[["option", "seconds", "day"]]
+          option  seconds     day
+        0      a      1.5  Monday
+        1      b      2.5     NaN
+        """
+        rows = [{**row, "at": datetime.fromtimestamp(row["at"], UTC)} for row in self.measurements()]
+        return measured_frame(self.definition, columns_of(self.definition, rows), rows)
 
     def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Returns the rows of ``measurements()`` for some numbers, without reading all of the log.
