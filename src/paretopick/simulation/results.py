@@ -12,6 +12,7 @@ import numpy as np
 from paretopick._arrays import FloatArray, IntArray, check_choice, check_real, frozen
 from paretopick._frames import pandas_frame
 from paretopick.errors import InvalidInput
+from paretopick.simulation import pages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +82,16 @@ class ErrorCurve:
     def __repr__(self) -> str:
         rates = ", ".join(f"{budget}: {errors}" for budget, errors in zip(self.budgets, self.errors, strict=True))
         return f"<ErrorCurve of {self.policy} on {self.instance}: {self.runs} runs; errors by budget {{{rates}}}>"
+
+    def __str__(self) -> str:
+        return pages.text(self)
+
+    def _repr_html_(self) -> str:
+        return pages.html_page(self)
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns the errors at each budget, as people read them: header and rows."""
+        return pages.cells(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ErrorCurve):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from paretopick._arrays import check_real
+from paretopick._arrays import check_name, check_real
 from paretopick._frames import TableGiven, is_table, read_frame
 from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
@@ -222,7 +222,7 @@ class Amendments(ABC):
             The numbers that they got.
         """
         if is_table(measurements):
-            frame = read_frame(measurements, numbers=list(self.definition.goals), texts=[option])
+            frame = read_frame(measurements, numbers=list(self.definition.goals), texts=[check_name(option, "column")])
             measurements = told_rows(self.definition, frame, option)
         rows = self.definition.rows(measurements)
 

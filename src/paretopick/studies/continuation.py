@@ -17,7 +17,8 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
 from paretopick._doubting import SINGLE
-from paretopick._words import counted, probability
+from paretopick._html import paragraphs, table
+from paretopick._words import counted, probability, quoted
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
 from paretopick.estimates import Estimates
@@ -151,10 +152,27 @@ class Continuation:
             ],
         }
 
+    @property
+    def title(self) -> str:
+        """What ``cells`` are about."""
+        return f"How likely the answer will be right{self.within} after more measurements:"
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns the steps that are shown, as people read them: header and rows, the first of which is now."""
+        now = ["0", f"{self.used:,}", probability(self.present), ""]
+        steps = [
+            [f"{step.more:,}", f"{self.used + step.more:,}", probability(step.right), quoted(step.mostly) or "many"]
+            for step in self.shown
+        ]
+        return ["more", "in all", "right", "mostly of"], [now, *steps]
+
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"{paragraphs([self.title])}{table(*self.cells())}{paragraphs(self.sentences())}"
 
 
 def continuation_of(data: StudyData, **more: Any) -> Continuation:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paretopick._words import counted, joined, listed, probability, some, unmistakable
+from paretopick._html import paragraphs, table
+from paretopick._words import counted, joined, listed, probability, some, text_of, unmistakable
 from paretopick.metrics import INTERVAL
 from paretopick.studies.differences import aligned, plain_number
 
@@ -108,8 +108,13 @@ def how_sure(result: ParetoResult) -> str:
     return f"{text}; of {joined(alike)}, which are nearly equal, either will do." if alike else f"{text}."
 
 
-def lines(result: ParetoResult) -> Iterator[str]:
-    """Yields what else one should know, a line each: the groups, near-equals, the next step, the notes."""
+def lines(result: ParetoResult, *, ahead: bool = True) -> Iterator[str]:
+    """Yields what else one should know, a line each: the groups, near-equals, the next step, the notes.
+
+    Args:
+        result: what a study says.
+        ahead: whether to find out the next step, which takes a moment.
+    """
     if result.used and all(row.probability is None for row in result.options):
         yield how_sure(result)
     yield from group_lines(result)
@@ -118,7 +123,7 @@ def lines(result: ParetoResult) -> Iterator[str]:
     if result.stopped is not None:
         yield result.stopped
         yield from _longer_than_need_be(result)
-    elif result.next_step is not None:
+    elif ahead and result.next_step is not None:
         yield f"Next: {result.next_step}"
     if result.sharing is not None:
         yield f"Shared: {result.sharing.sentence}"
@@ -237,25 +242,26 @@ def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) 
     return shown, f"{low} to {high}"
 
 
-def html_page(result: ParetoResult) -> str:
-    """Returns the table and all that ``print`` says, as notebooks show it."""
-    said = "".join(f"<p>{html.escape(line)}</p>" for line in (headline(result), *lines(result)))
-    return f"{html_table(result)}{said}"
+def html_page(result: ParetoResult, *, ahead: bool = True) -> str:
+    """Returns the table and all that ``print`` says, as notebooks show it; ``ahead`` as for ``lines``."""
+    return f"{html_table(result)}{paragraphs((headline(result), *lines(result, ahead=ahead)))}"
 
 
 def html_table(result: ParetoResult) -> str:
-    """Returns the table as HTML; each row has the status of its option as its class, and intervals have a class of their own."""
-    header, rows = cells(result)
+    """Returns the table as HTML, with the settings of options; each row has the status of its option as its class.
+
+    Intervals have a class of their own.
+    """
+    (first, *header), rows = cells(result)
+    settings = list(result.options[0].settings) if result.options else []
+    header = [first, *settings, *header]
+    rows = [
+        [row[0], *(text_of(found.settings[name]) for name in settings), *row[1:]]
+        for found, row in zip(result.ranked(), rows, strict=True)
+    ]
     kinds = {"option": ' class="text"', "status": ' class="status"', "beaten by": WRAPPED, INTERVAL: ' class="interval"'}
     places = [kinds.get(name, "") for name in header]
-    head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
-    body = "".join(
-        f'<tr class="{found.status}">'
-        + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
-        + "</tr>\n"
-        for found, row in zip(result.ranked(), rows, strict=True)
-    )
-    return f'<table style="white-space: nowrap">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>'
+    return table(header, rows, places=places, kinds=[found.status for found in result.ranked()])
 
 
 def rich_page(result: ParetoResult) -> Group:
@@ -265,9 +271,9 @@ def rich_page(result: ParetoResult) -> Group:
     from rich.text import Text
 
     header, rows = cells(result)
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in header:
-        table.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name != "beaten by")
+        shown.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name != "beaten by")
     for row in rows:
-        table.add_row(*map(Text, row))
-    return Group(table, Text(str(result)))
+        shown.add_row(*map(Text, row))
+    return Group(shown, Text(str(result)))

@@ -12,12 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_flag, check_integer, check_name, check_real, check_sequence
+from paretopick._html import paragraphs
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
-from paretopick.storage.contract import pages
+from paretopick.storage.contract import pages as pages_of
+from paretopick.studies import pages
 from paretopick.studies.aims import Aim, Finest
 from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
@@ -95,6 +97,13 @@ class Study(Amendments):
         state = self._state
         used = f"{state.used} of {state.budget} used" if state.spent is None else f"{state.used} made, {state.spent} spent"
         return f"<study {self.name!r}: {len(self.options)} options, {used}>"
+
+    def __str__(self) -> str:
+        found = self.result()
+        return "\n".join([repr(self)[1:-1], pages.headline(found), *pages.lines(found, ahead=False)])
+
+    def _repr_html_(self) -> str:
+        return f"{paragraphs([repr(self)[1:-1]])}{pages.html_page(self.result(), ahead=False)}"
 
     @classmethod
     def create(
@@ -387,7 +396,7 @@ class Study(Amendments):
             suggests = state.definition.pairing is None and state.definition.choice.roundless and state.position <= MANY_EVENTS
             if suggests or state.position <= MANY:
                 with suppress(LogDamaged):  # which changes no answer that comes from a checkpoint
-                    events = [event for page in pages(transaction) for event in page]
+                    events = [event for page in pages_of(transaction) for event in page]
         found = result_of(self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level)  # while others go on telling
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
@@ -438,7 +447,7 @@ class Study(Amendments):
         """Returns all that ever happened, in its order."""
         live = self._live
         with live.storage.reading(live.study) as transaction:
-            return [event for page in pages(transaction) for event in page]
+            return [event for page in pages_of(transaction) for event in page]
 
     def measurements(self) -> builtins.list[dict[str, Any]]:
         """Returns a row for every measurement that was told or failed, in the order in which that happened.
@@ -503,7 +512,7 @@ class Study(Amendments):
         wanted = {number_of(number) for number in each_of(numbers)}
         with self._live.reading() as (state, transaction):
             if len(wanted) > MANY:
-                events = [event for page in pages(transaction) for event in page if event.number in wanted]
+                events = [event for page in pages_of(transaction) for event in page if event.number in wanted]
             else:
                 events = [event for number in wanted for event in transaction.history(number)]
             mine = state.copy()

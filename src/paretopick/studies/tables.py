@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from paretopick._arrays import check_name
 from paretopick._frames import TableGiven, read_frame
 from paretopick._tables import Table, csv_text, read_table
 from paretopick._words import short
@@ -88,13 +89,14 @@ def read_measurements(
         pairing: the column whose values say what measurements share, or "repeat": without such a column, the n-th rows of all
             options share something. None if nothing is shared.
     """
-    frame = read_frame(given, numbers=list(metrics), texts=["option" if option is None else option])
+    named = None if option is None else check_name(option, "column")
+    frame = read_frame(given, numbers=list(metrics), texts=[named or "option"])
     frame.check_columns(metrics)
     if pairing is not None and pairing != "repeat":
         if pairing in metrics:
             raise InvalidInput(f"pairing={pairing!r} is a metric; name the column that says what measurements share.")
         frame.check_columns([pairing])
-    key = option or ("option" if "option" in frame.columns else frame.columns[0])
+    key = named or ("option" if "option" in frame.columns else frame.columns[0])
     if key in metrics:
         raise InvalidInput(f"{frame.name} has no column that names the options; call it 'option'.")
     check_frame(frame, [key])
