@@ -101,7 +101,7 @@ def _columns(given: Any) -> tuple[list[Any], list[Any]]:
         through = pyarrow.table if hasattr(given, "__arrow_c_stream__") else pyarrow.interchange.from_dataframe
         table = through(given)
     except (TypeError, ValueError, NotImplementedError, RuntimeError) as problem:
-        raise InvalidInput(f"{short(given)} cannot be read as a table: {problem}.") from None
+        raise InvalidInput(f"a {_kind(given)} {NO_TABLE} ({problem}).") from None
     return list(table.column_names), [column.to_pylist() for column in table.columns]
 
 
@@ -112,11 +112,14 @@ def _without_arrow(given: Any) -> tuple[list[Any], list[Any]]:
             from pandas.api.interchange import from_dataframe
 
             return _of_pandas(from_dataframe(given))
-    kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
     raise InvalidInput(
-        f"to read a {kind} the package pyarrow is needed: pip install pyarrow; or give a list of rows, a mapping from columns to "
-        "lists, or a CSV file."
+        f"to read a {_kind(given)} the package pyarrow is needed: pip install pyarrow; or give a list of rows, a mapping from "
+        "columns to lists, or a CSV file."
     )
+
+
+def _kind(given: Any) -> str:
+    return f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
 
 
 def _of_pandas(frame: Any) -> tuple[list[Any], list[Any]]:

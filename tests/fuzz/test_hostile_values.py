@@ -91,7 +91,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
          "margin": None, "progress": False},
     ),
     "Pilot.guess": (pp.Pilot.guess, {"bandit": BANDIT, "goals": None}),
-    "Pilot.of_table": (pp.Pilot.of_table, {"table": TABLE, "metrics": {"m": "min"}, "exact": (), "option": "option", "pairing": None}),
+    "Pilot.of_table": (
+        pp.Pilot.of_table,
+        {"table": TABLE, "metrics": {"m": "min"}, "exact": (), "option": "option", "pairing": None},
+    ),
     "play": (lambda bandit, rng, scale: pp.play(bandit, told(), rng, scale=scale), {"bandit": BANDIT, "rng": 0, "scale": None}),
     "policy": (pp.policy, {"name": "ege-sr", **SIZES, "spend": "all"}),
     "policy gg": (pp.policy, {"name": "ege-gg", **SIZES, "n_rounds": 2}),

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_flag, check_integer, check_real, check_rng
-from paretopick._words import joined, short
+from paretopick._words import counted, joined, short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
 from paretopick.planning.ahead import Progress, check_margin, look_ahead, telling
@@ -231,7 +231,7 @@ class _Planner:
         try:
             chosen = self._budgets(choices[0], budgets, smallest, max_budget)
             for choice in choices:
-                self._done, self._doing = 1 + len(finished), f"{choice.label} at {len(chosen)} budgets"
+                self._done, self._doing = 1 + len(finished), f"{choice.label} at {counted(len(chosen), 'budget')}"
                 finished.append(self._quarters(choice, chosen))
             self._done += 1
             found = None

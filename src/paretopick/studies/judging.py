@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from paretopick._arrays import check_name
 from paretopick._frames import Frame, TableGiven, read_frame
-from paretopick._words import quoted
+from paretopick._words import quoted, text_of
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of
 from paretopick.studies.answer import LEVEL
@@ -54,6 +55,8 @@ def judge(
     check_frame(table, [option, *goals])
     if pairing not in (None, "repeat"):
         table.check_columns([check_name(pairing, "column")])
+    if pairing == "repeat" and "repeat" not in table.columns:
+        table = _numbered(table, option)
     counting = len(counting_rows(table, goals))
     if not counting:
         raise InvalidInput(f"{table.name} has no measurements: no row has a value of {quoted(goals)}.")
@@ -72,6 +75,17 @@ def _options(table: Frame, column: str) -> list[str]:
         except InvalidInput as problem:
             raise InvalidInput(f"{table.place(row)}: {problem}") from None
     return list(names)
+
+
+def _numbered(table: Frame, option: str) -> Frame:
+    """The same with a column ``repeat``: the n-th row of its option, from 0."""
+    seen: Counter[str] = Counter()
+    rows = {}
+    for row, entries in table.rows.items():
+        name = text_of(entries[option])
+        rows[row] = {**entries, "repeat": seen[name]}
+        seen[name] += 1
+    return replace(table, columns=(*table.columns, "repeat"), rows=rows)
 
 
 def _definition(options: list[str], metrics: Sequence[Metric], budget: int, pairing: str | None) -> Definition:
