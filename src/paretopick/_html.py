@@ -15,16 +15,22 @@ def paragraphs(lines: Iterable[str]) -> str:
     return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
 
 
+NUMBERS = ' style="white-space: nowrap"'
+TEXTS = ' style="text-align: left; white-space: nowrap"'
+LONG_TEXTS = ' style="text-align: left; white-space: normal; min-width: 11em"'
+"""Attributes of cells: notebooks put what is in them to the right, and break it, unless each cell says otherwise."""
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, places: Sequence[str] = (), kinds: Sequence[str] = ()) -> str:
     """Returns a table, in which nothing is taken for markup.
 
     Args:
         header: the names of the columns.
         rows: their cells.
-        places: attributes of the cells of each column, with a blank before them, by default none.
+        places: attributes of the cells of each column, with a blank before them, by default those of numbers.
         kinds: classes of the rows, by default none.
     """
-    attributes = places or [""] * len(header)
+    attributes = places or [NUMBERS] * len(header)
     lines = list(rows)
     classes = [f' class="{kind}"' for kind in kinds] or [""] * len(lines)
     head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(attributes, header, strict=True))
@@ -34,4 +40,4 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, places: Seque
         + "</tr>\n"
         for kind, row in zip(classes, lines, strict=True)
     )
-    return f'<table style="white-space: nowrap">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>'
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"

@@ -315,7 +315,7 @@ def test_settings_of_options_are_in_tables_and_records_and_notebooks():
     assert [row["dose"] for row in result.table] == ["1 <mg>", 2.5]
     assert result.to_dict()["options"][1]["settings"] == {"dose": 2.5}
     assert result.to_pandas().loc["a", "dose"] == "1 <mg>"
-    assert "<td>1 &lt;mg&gt;</td>" in result._repr_html_()
+    assert ">1 &lt;mg&gt;</td>" in result._repr_html_()
 
 
 # Notebooks.

@@ -17,7 +17,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
 from paretopick._doubting import SINGLE
-from paretopick._html import paragraphs, table
+from paretopick._html import NUMBERS, TEXTS, paragraphs, table
 from paretopick._words import counted, probability, quoted
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
@@ -172,7 +172,8 @@ class Continuation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"{paragraphs([self.title])}{table(*self.cells())}{paragraphs(self.sentences())}"
+        cells = table(*self.cells(), places=[NUMBERS, NUMBERS, NUMBERS, TEXTS])
+        return f"{paragraphs([self.title])}{cells}{paragraphs(self.sentences())}"
 
 
 def continuation_of(data: StudyData, **more: Any) -> Continuation:

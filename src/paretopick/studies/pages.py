@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paretopick._html import paragraphs, table
+from paretopick._html import LONG_TEXTS, NUMBERS, TEXTS, paragraphs, table
 from paretopick._words import counted, joined, listed, probability, some, text_of, unmistakable
 from paretopick.metrics import INTERVAL
 from paretopick.studies.differences import aligned, plain_number
@@ -15,11 +15,8 @@ if TYPE_CHECKING:
 
     from paretopick.studies.result import OptionResult, ParetoResult
 
-TEXTS = ("option", "status", "beaten by")
+TEXT_COLUMNS = ("option", "status", "beaten by")
 """Columns of ``cells`` that are not numbers."""
-
-WRAPPED = ' class="text" style="white-space: normal"'
-"""How cells of a table are marked that may go over several lines."""
 
 SURELY_OUT = {
     "Surely out": "dominated",
@@ -244,7 +241,7 @@ def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) 
 
 def html_page(result: ParetoResult, *, ahead: bool = True) -> str:
     """Returns the table and all that ``print`` says, as notebooks show it; ``ahead`` as for ``lines``."""
-    return f"{html_table(result)}{paragraphs((headline(result), *lines(result, ahead=ahead)))}"
+    return f"{paragraphs([headline(result)])}{html_table(result)}{paragraphs(lines(result, ahead=ahead))}"
 
 
 def html_table(result: ParetoResult) -> str:
@@ -259,8 +256,14 @@ def html_table(result: ParetoResult) -> str:
         [row[0], *(text_of(found.settings[name]) for name in settings), *row[1:]]
         for found, row in zip(result.ranked(), rows, strict=True)
     ]
-    kinds = {"option": ' class="text"', "status": ' class="status"', "beaten by": WRAPPED, INTERVAL: ' class="interval"'}
-    places = [kinds.get(name, "") for name in header]
+    kinds = {
+        **dict.fromkeys(settings, TEXTS),
+        "option": f' class="text"{TEXTS}',
+        "status": f' class="status"{TEXTS}',
+        "beaten by": f' class="text"{LONG_TEXTS}',
+        INTERVAL: f' class="interval"{NUMBERS}',
+    }
+    places = [kinds.get(name, NUMBERS) for name in header]
     return table(header, rows, places=places, kinds=[found.status for found in result.ranked()])
 
 
@@ -273,7 +276,7 @@ def rich_page(result: ParetoResult) -> Group:
     header, rows = cells(result)
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in header:
-        shown.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name != "beaten by")
+        shown.add_column(Text(name), justify="left" if name in TEXT_COLUMNS else "right", no_wrap=name != "beaten by")
     for row in rows:
         shown.add_row(*map(Text, row))
     return Group(shown, Text(str(result)))
