@@ -157,6 +157,8 @@ def test_an_option_without_any_value_is_named():
 def test_options_may_be_numbers_in_any_column():
     result = pp.judge({"depth": [3, 5, 3, 5], "loss": [1.0, 2.0, 1.1, 2.1]}, {"loss": "min"}, option="depth")
     assert [row.option for row in result.options] == ["3", "5"]
+    assert result.pareto == (3,)
+    assert result.status == {3: "pareto", 5: "dominated"}
 
 
 @pytest.mark.parametrize(

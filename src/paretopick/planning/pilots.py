@@ -17,6 +17,7 @@ from paretopick.estimates import Estimates, estimate_tables
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
 from paretopick.studies import Study
 from paretopick.studies.certainty import required_of
+from paretopick.studies.coins import taken_for_coins
 from paretopick.studies.sharing import same, shared_noise
 from paretopick.studies.tables import read_measurements
 from paretopick.theory.requirements import Requirements
@@ -275,6 +276,9 @@ def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:
     for name, still in zip(metrics, noisy & (estimates.stds == 0).all(axis=0), strict=True):
         if still:
             yield f"{name!r} never varied between repeats; if it cannot, declare it exact."
+    for at in np.flatnonzero(estimates.binary & np.isin(estimates.means, (0.0, 1.0)).all(axis=0)).tolist():
+        if (most := int(estimates.known[:, at].max())) > 1:
+            yield taken_for_coins(metrics[at], most)
 
 
 def _noise_widths(bandit: Bandit) -> FloatArray:

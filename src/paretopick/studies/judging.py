@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from paretopick._arrays import check_name
 from paretopick._frames import Frame, TableGiven, read_frame
@@ -12,9 +14,8 @@ from paretopick._words import quoted, text_of
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of
 from paretopick.studies.answer import LEVEL
-from paretopick.studies.definition import Definition, define
 from paretopick.studies.result import ParetoResult
-from paretopick.studies.study import new_study
+from paretopick.studies.study import Study
 from paretopick.studies.told_rows import check_frame, counting_rows, option_name, told_rows
 
 
@@ -60,21 +61,21 @@ def judge(
     counting = len(counting_rows(table, goals))
     if not counting:
         raise InvalidInput(f"{table.name} has no measurements: no row has a value of {quoted(goals)}.")
-    definition = _definition(_options(table, option), measured, counting, pairing)
-    study = new_study("data", definition, "sqlite://")
-    study.add(told_rows(definition, table, option))
-    return replace(study.result(level=level), judged=True)
+    given = _options(table, option)
+    study = _study(list(given), measured, counting, pairing)
+    study.add(told_rows(study.definition, table, option))
+    return replace(study.result(level=level), judged=True, given=given)
 
 
-def _options(table: Frame, column: str) -> list[str]:
-    """The names of the options, in the order of the rows."""
-    names: dict[str, None] = {}
+def _options(table: Frame, column: str) -> dict[str, Any]:
+    """The options by their names, in the order of the rows."""
+    names: dict[str, Any] = {}
     for row, entries in table.rows.items():
         try:
-            names[option_name(entries[column])] = None
+            names.setdefault(option_name(entries[column]), entries[column])
         except InvalidInput as problem:
             raise InvalidInput(f"{table.place(row)}: {problem}") from None
-    return list(names)
+    return names
 
 
 def _numbered(table: Frame, option: str) -> Frame:
@@ -88,9 +89,10 @@ def _numbered(table: Frame, option: str) -> Frame:
     return replace(table, columns=(*table.columns, "repeat"), rows=rows)
 
 
-def _definition(options: list[str], metrics: Sequence[Metric], budget: int, pairing: str | None) -> Definition:
-    """The study that has asked for these measurements, or that would ask for a few more."""
+def _study(options: list[str], metrics: Sequence[Metric], budget: int, pairing: str | None) -> Study:
+    """The study that has asked for so many measurements, or that would ask for a few more."""
+    create = partial(Study.create, "data", options=options, metrics=metrics, pairing=pairing, storage="sqlite://")
     try:
-        return define(options=options, metrics=metrics, budget=budget, pairing=pairing)
+        return create(budget=budget)
     except BudgetTooSmall as refusal:
-        return define(options=options, metrics=metrics, budget=refusal.smallest, pairing=pairing)
+        return create(budget=refusal.smallest)

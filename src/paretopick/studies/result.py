@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,20 +17,14 @@ from paretopick.studies.budgets import Spent
 from paretopick.studies.certainty import Certainty, Rehearsal
 from paretopick.studies.differences import Beaten
 from paretopick.studies.resolution import Resolution
+from paretopick.studies.result_rows import rows_of
 from paretopick.studies.sharing import SharedNoise
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-OWN_COLUMNS = (
-    *("option", "status", "in_answer", "dominated_by", "beaten_by", "probability", "worth_keeping", "within_limits"),
-    *("measurements", "left_in_round"),
-)
-"""Of tables of results, beside settings and metrics."""
-
-SUFFIXES = ("_se", "_low", "_high")
-"""With which the names of metrics are followed in tables: standard errors, and the ends of intervals."""
+    from paretopick.studies.study import Study
 
 STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
 """Every option has one of them; tables show them in this order."""
@@ -88,9 +82,9 @@ class OptionResult:
 class Groups(NamedTuple):
     """The options by how sure their place is."""
 
-    surely_in: tuple[str, ...]
-    open: tuple[str, ...]
-    surely_out: tuple[str, ...]
+    surely_in: tuple[Any, ...]
+    open: tuple[Any, ...]
+    surely_out: tuple[Any, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,11 +95,16 @@ class ParetoResult:
     option's ``status`` and probability say follows from all measurements that count. So does the answer, except where a policy
     with rounds has decided: then the answer is what it decided, and a note names the options of which the measurements say
     otherwise. ``print`` shows the answer, the three groups, how sure they are, what to do next, and the notes.
+
+    ``pareto``, ``groups``, ``choices`` and ``near_equals`` have options as they were given to ``identify``, be they numbers,
+    functions or dicts; so have ``status`` and ``in_answer`` as their keys, unless these cannot be keys. In tables, texts and
+    JSON, and in the results of a study that was opened by its name, options are their names.
     """
 
-    study: str
+    study_name: str
     done: bool
-    pareto: tuple[str, ...]
+    answer: tuple[str, ...]
+    """The names of the options in ``pareto``."""
     options: tuple[OptionResult, ...]
     certainty: Certainty
     """That ``pareto`` is right as a whole."""
@@ -123,9 +122,8 @@ class ParetoResult:
     """Whether the study was after some Pareto-optimal options, and not all of them."""
     level: float = 0.95
     """At least so probable is what is called sure."""
-    near_equals: tuple[tuple[str, ...], ...] = ()
-    """Groups of options of which either will do: with margins, that cover each other; else, that cannot be told apart and
-    cannot be far apart."""
+    alike: tuple[tuple[str, ...], ...] = ()
+    """The names of the options in ``near_equals``."""
     resolution: Resolution | None = None
     """Up to which differences the answer is right, where no margin is declared; None if that cannot be said."""
     stopped: str | None = None
@@ -140,6 +138,16 @@ class ParetoResult:
     """Whether the measurements were there beforehand, so that no budget was spent."""
     read_rows: Callable[[], list[dict[str, Any]]] | None = field(default=None, compare=False)
     """What reads the measurements behind it."""
+    study: Study | None = field(default=None, compare=False)
+    """The study that it is about, with all measurements; it stays open, even one in memory, for as long as the result is there.
+    None of a result that was read or sent."""
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """By their names, options as they were given to ``identify``."""
+
+    @property
+    def pareto(self) -> tuple[Any, ...]:
+        """The answer: the options that are Pareto-optimal, or with margins worth keeping."""
+        return self._as_given(self.answer)
 
     @cached_property
     def metrics(self) -> dict[str, str | None]:
@@ -161,28 +169,59 @@ class ParetoResult:
         return self.certainty.probability
 
     @property
-    def status(self) -> dict[str, str]:
-        """The status of every option, by its name."""
-        return {row.option: row.status for row in self.options}
+    def status(self) -> dict[Any, str]:
+        """The status of every option."""
+        return dict(zip(self._keys, (row.status for row in self.options), strict=True))
 
     @property
-    def in_answer(self) -> dict[str, bool]:
-        """Of every option, by its name, whether it is in the answer."""
-        return {row.option: row.in_answer for row in self.options}
+    def in_answer(self) -> dict[Any, bool]:
+        """Of every option, whether it is in the answer."""
+        return dict(zip(self._keys, (row.in_answer for row in self.options), strict=True))
 
     @property
     def groups(self) -> Groups:
         """The options by how sure their place is: surely in, open, surely out. Retired ones are in none."""
+        return Groups(*map(self._as_given, self.named_groups))
+
+    @property
+    def named_groups(self) -> Groups:
+        """The names of the options in ``groups``."""
         by_status = {status: tuple(row.option for row in self.ranked() if row.status == status) for status in STATUSES}
         return Groups(by_status["pareto"], by_status["open"], by_status["dominated"] + by_status["infeasible"])
 
     @property
-    def choices(self) -> tuple[tuple[str, ...], ...]:
+    def near_equals(self) -> tuple[tuple[Any, ...], ...]:
+        """Groups of options of which either will do.
+
+        With margins, that cover each other; else, that cannot be told apart and cannot be far apart.
+        """
+        return tuple(map(self._as_given, self.alike))
+
+    @property
+    def choices(self) -> tuple[tuple[Any, ...], ...]:
         """The answer as what there is to choose from: where there are margins, members of which either will do are together."""
-        apart = [(name,) for name in self.pareto]
-        groups = [tuple(name for name in group if name in self.pareto) for group in self.near_equals if self.has_margins]
+        return tuple(map(self._as_given, self.named_choices))
+
+    @property
+    def named_choices(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the options in ``choices``."""
+        apart = [(name,) for name in self.answer]
+        groups = [tuple(name for name in group if name in self.answer) for group in self.alike if self.has_margins]
         together = {name: group for group in [*apart, *filter(None, groups)] for name in group}
-        return tuple(dict.fromkeys(together[name] for name in self.pareto))
+        return tuple(dict.fromkeys(together[name] for name in self.answer))
+
+    def _as_given(self, names: Iterable[str]) -> tuple[Any, ...]:
+        return tuple(self.given.get(name, name) for name in names)
+
+    @property
+    def _keys(self) -> list[Any]:
+        """The options as they were given, if dicts can have them as keys; else their names."""
+        names = [row.option for row in self.options]
+        keys = self._as_given(names)
+        try:
+            return list(keys) if len(set(keys)) == len(keys) else names
+        except Exception:  # lists, arrays, and whatever else has no hash or cannot be compared
+            return names
 
     @property
     def has_margins(self) -> bool:
@@ -209,10 +248,6 @@ class ParetoResult:
         [('a', 1.5), ('b', 2.5), ('a', 1.25)]
         """
         return [] if self.read_rows is None else self.read_rows()
-
-    def __getstate__(self) -> dict[str, Any]:
-        self.measurements  # noqa: B018 -- which cannot be read where a copy goes
-        return {**vars(self), "read_rows": None}
 
     @property
     def used_text(self) -> str:
@@ -241,44 +276,7 @@ class ParetoResult:
         Standard errors, from an option's own measurements alone unless these share blocks, are under ``..._se``. Nothing is
         rounded. Metrics keep their names: a column that would be called as one of them, or as a setting, gets a ``_`` more.
         """
-        names = self._column_names
-        return [
-            {
-                "option": found.option,
-                **{names[name, ""]: value for name, value in found.settings.items()},
-                "status": found.status,
-                "in_answer": found.in_answer,
-                "dominated_by": list(found.dominated_by),
-                "beaten_by": None if found.beaten_by is None else str(found.beaten_by),
-                "probability": found.probability,
-                "worth_keeping": found.worth_keeping,
-                "within_limits": found.within_limits,
-                "measurements": found.measurements,
-                **{column: value for name in self.metrics for column, value in self._columns(found, name)},
-                "left_in_round": found.left_in_round,
-            }
-            for found in self.options
-        ]
-
-    def _columns(self, found: OptionResult, metric: str) -> list[tuple[str, float | None]]:
-        """What tables have of an option in a metric."""
-        low, high = found.intervals[metric] or (None, None)
-        more = {"_se": found.standard_errors[metric], "_low": low, "_high": high}
-        own = [(self._column_names[metric, suffix], value) for suffix, value in more.items()]
-        return [(metric, found.means[metric]), *own]
-
-    @cached_property
-    def _column_names(self) -> dict[tuple[str, str], str]:
-        """What the columns of settings are called, and those of metrics with a suffix."""
-        settings = self.options[0].settings if self.options else {}
-        taken, names = {*self.metrics, *OWN_COLUMNS}, {}
-        for place in [*((name, "") for name in settings), *((name, end) for name in self.metrics for end in SUFFIXES)]:
-            column = "".join(place)
-            while column in taken:
-                column += "_"
-            taken.add(column)
-            names[place] = column
-        return names
+        return rows_of(self)
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
@@ -297,19 +295,27 @@ class ParetoResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values; ``next_step`` is None unless somebody has asked for it before."""
-        left_out = ("metric_records", "look_ahead", "options", "read_rows")
+        left_out = ("metric_records", "look_ahead", "options", "study", "study_name", "given", "answer", "alike", "read_rows")
         fields: dict[str, Any] = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         fields = {name: _plain(value) for name, value in fields.items() if name not in left_out}
         fields |= {
+            "study": self.study_name,
+            "pareto": self.answer,
+            "near_equals": self.alike,
             "options": [asdict(row) for row in self.options],
             "metrics": self.metrics,
             "exact": self.exact,
             "margins": {metric.name: metric.margin for metric in self.metric_records if metric.margin is not None},
             "limits": {metric.name: metric.limit for metric in self.metric_records if metric.limit is not None},
-            "groups": self.groups._asdict(),
+            "groups": self.named_groups._asdict(),
             "next_step": vars(self).get("next_step"),
         }
         return json.loads(json.dumps(fields))  # type: ignore[no-any-return]  # tuples become lists
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and sent to other processes: all but the study, which has a database; so the measurements are read."""
+        self.measurements  # noqa: B018
+        return vars(self) | {"study": None, "read_rows": None}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Returns everything as a JSON text."""

@@ -14,8 +14,9 @@ from paretopick._frames import Frame
 from paretopick._words import quoted, short, text_of
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX
-from paretopick.studies.definition import LONGEST_TEXT, RESERVED, Definition, Told
+from paretopick.studies.definition import RESERVED, Definition
 from paretopick.studies.times import time_of
+from paretopick.studies.told import LONGEST_TEXT, Told
 
 STATUSES = ("told", "failed", "voided")
 """What exports say of measurements; those that count are told."""
