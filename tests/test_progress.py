@@ -25,6 +25,11 @@ def terminal(monkeypatch):
     return Stream(True)
 
 
+@pytest.fixture
+def any_work_is_long(terminal, monkeypatch):
+    monkeypatch.setattr("paretopick._progress.SOON", 0.0)
+
+
 @contextlib.contextmanager
 def left_clean(terminal):
     """Work whose line is on a terminal, and gone at the end."""
@@ -62,7 +67,7 @@ def test_asked_for_it_is_shown_from_the_start_and_leaves_nothing(terminal, work)
     with left_clean(terminal):
         WORKS[work](progress=True)
     shown = terminal.text()
-    assert {"simulate": "of 200 runs", "plan": "uniform", "identify": "of 12, best guess:"}[work] in shown
+    assert {"simulate": "of 200 runs", "plan": "uniform", "identify": "of 12 measured, best guess:"}[work] in shown
     assert "%" in shown
 
 
@@ -84,6 +89,17 @@ def test_other_ways_to_ask_are_refused(work):
         WORKS[work](progress="yes")
 
 
+@works
+@pytest.mark.usefixtures("any_work_is_long")
+def test_long_work_is_shown_unless_it_is_not_wanted(terminal, work):
+    with contextlib.redirect_stderr(terminal):
+        WORKS[work](progress=False)
+    assert terminal.text() == ""
+    with left_clean(terminal):
+        WORKS[work]()
+
+
+@pytest.mark.usefixtures("any_work_is_long")
 def test_a_function_is_told_instead(terminal):
     told = []
     with contextlib.redirect_stderr(terminal):
@@ -92,12 +108,15 @@ def test_a_function_is_told_instead(terminal):
     assert terminal.text() == ""
 
 
+@pytest.mark.usefixtures("any_work_is_long")
 def test_whoever_watches_sees_no_line_unless_asked(terminal):
     watched = []
     with contextlib.redirect_stderr(terminal):
         identified(watch=lambda study, sentence: watched.append(study.used))
     assert watched[-1] == 12
     assert terminal.text() == ""
+    with left_clean(terminal):
+        identified(watch=lambda study, sentence: None, progress=True)
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, RuntimeError])
@@ -180,7 +199,7 @@ except KeyboardInterrupt:
 @pytest.mark.slow
 def test_a_line_comes_after_two_seconds_and_goes_with_ctrl_c():
     shown = python_on_a_terminal("-c", SCRIPT, columns=100, term="xterm")
-    assert re.search(r"\d of 900, best guess: 1", shown)
+    assert re.search(r"\d of 900 measured, best guess: 1", shown)
     assert re.search(r"\d:\d\d left", shown)
     after = shown.rpartition("best guess")[2]
     assert ERASE in after
@@ -213,7 +232,7 @@ def test_a_notebook_has_one_line_that_is_replaced_and_then_the_result():
     places = {content["transient"]["display_id"] for content in [first, *updates]}
     assert len(places) == 1
     assert "<progress" in first["data"]["text/html"]
-    assert re.search(r"\d of 48, best guess: 1", first["data"]["text/plain"])
+    assert re.search(r"\d of 48 measured, best guess: 1", first["data"]["text/plain"])
     assert updates[-1]["data"] == {"text/plain": "", "text/html": ""}
     assert kinds[-1] == "execute_result"
     assert "<table" in contents[-1][1]["data"]["text/html"]

@@ -328,11 +328,8 @@ class ParetoResult:
 
         >>> import paretopick as pp
         >>> rows = [{"option": "a", "seconds": 1.5}, {"option": "b", "seconds": 2.5}, {"option": "a", "seconds": 1.25}]
-        >>> pp.judge(rows, {"seconds": "min"}).to_pandas()[["seconds", "seconds_se", "measurements"]]
-                seconds  seconds_se  measurements
-        option
-        a         1.375       0.125             2
-        b         2.500         NaN             1
+        >>> pp.judge(rows, {"seconds": "min"}).to_pandas().loc["a", ["seconds", "seconds_se", "measurements"]].tolist()
+        [1.375, 0.125, 2]
         """
         return pandas_frame(self.table).set_index("option")
 

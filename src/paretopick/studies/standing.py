@@ -19,7 +19,8 @@ def study_line(study: Study, wanted: bool | None) -> Iterator[Callable[[], None]
         def show() -> None:
             if line.due:
                 now = study.progress(guess=True)
-                line.show(share_used(now), 1.0, f"{used_text(now)}, {standing(now)}")
+                used = f"{used_text(now)} measured" if now.spent is None else used_text(now)
+                line.show(share_used(now), 1.0, f"{used}, {standing(now)}")
 
         yield show
 

@@ -551,11 +551,11 @@ class Study(Amendments):
         and ``why``), who has measured (``worker``) and when (``at``), and what was told beside the metrics.
 
         >>> study = Study.create("s", options=["a", "b"], metrics={"seconds": "min"}, budget=10, storage="sqlite://")
-        >>> _ = study.add([("a", {"seconds": 1.5, "day": "Monday"}), ("b", [2.5])])
+        >>> _ = study.add([("a", {"seconds": 1.5, "day": 3}), ("b", {"seconds": 2.5, "day": 4})])
         >>> study.to_pandas()[["option", "seconds", "day"]]
-          option  seconds     day
-        0      a      1.5  Monday
-        1      b      2.5     NaN
+          option  seconds  day
+        0      a      1.5    3
+        1      b      2.5    4
         """
         rows = [{**row, "at": datetime.fromtimestamp(row["at"], UTC)} for row in self.measurements()]
         return measured_frame(self.definition, columns_of(self.definition, rows), rows)
