@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak kernels postgresql chromium compressors clean
+.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak lowest kernels postgresql chromium compressors clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -51,6 +51,18 @@ FUZZ ?= 100
 
 fuzz: $(VENV)/installed-dev  ## hostile values, files, saves and arguments, other ones each time: about ten minutes, FUZZ=100
 	PARETOPICK_FUZZ=$(FUZZ) $(BIN)/pytest tests/fuzz -n auto --dist worksteal
+
+# What old versions of others say of each other is not ours to mend: deprecations are no errors here.
+LOWEST := .venv-lowest
+INSTALL_LOWEST = $(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt
+
+lowest:  ## the quick tests with the lowest versions of everything that pyproject.toml allows: some minutes
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python tests/support/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(INSTALL_LOWEST) '.[parquet,postgresql]' --group test
+	PYTHONPATH=tests $(LOWEST)/bin/python tests/support/kernels.py
+	$(LOWEST)/bin/pytest -n auto --dist worksteal -m "not slow and not long" -W ignore::DeprecationWarning
 
 # The tests would compile them, too, but each of their processes all of them at the same time.
 kernels: $(VENV)/installed-dev  ## compile the simulation kernels, if they are not on disk: two minutes of one core
@@ -106,7 +118,7 @@ soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut conn
 	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(REPORT),--report $(REPORT))
 
 clean:  ## remove what was installed and cached
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -136,7 +136,7 @@ def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, rep
         "Appendix: how sure that is",
         "Appendix: do it again",
         "paretopick create study.toml",
-        "paretopick 0.1.0",
+        f"paretopick {pp.__version__}",
     ]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
@@ -161,14 +161,21 @@ def test_the_answer_is_compared_with_a_baseline(study):
     members = study.result().pareto
     baseline = next(name for name in study.options if name not in members)
     made = make_report(study, rehearsals=0, baseline=baseline)
-    assert sorted(name for name, _ in made.comparisons) == sorted(members)
+    assert sorted(name for name, _ in made.comparisons) == sorted(set(study.options) - {baseline})
+    assert {name for name, _ in made.comparisons[: len(members)]} == set(members)
     estimates, names, _ = study.estimates()
     judgement = judge(estimates)
     for name, said in made.comparisons:
         apart = judgement.difference(names.index(name), names.index(baseline), 0)
         assert f"time <s> {'smaller' if apart.middle < 0 else 'larger'} by {abs(apart.middle):.2f}" in said
-    assert f"Compared with {html.escape(baseline)}" in to_html(made)
-    assert "## Compared with" in to_markdown(made)
+    page = to_html(made)
+    first = page[: page.index("The options")]
+    assert f"<strong>Compared with {html.escape(baseline)}?</strong> {html.escape(made.against_baseline)}" in first
+    for name, said in made.comparisons[: len(members)]:
+        assert html.escape(said) in first, name  # beside what each costs
+    assert f"All options compared with {html.escape(baseline)}" in page
+    assert "**Compared with " in to_markdown(made)
+    assert "## All options compared with" in to_markdown(made)
     with pytest.raises(pp.UnknownName, match="no option named 'nobody'"):
         make_report(study, rehearsals=0, baseline="nobody")
 

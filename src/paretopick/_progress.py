@@ -148,7 +148,7 @@ class _Terminal:
             from rich.progress import TaskProgressColumn, TextColumn
 
             self._display = bars(Console(stderr=True), TaskProgressColumn(), TextColumn("{task.fields[left]}"))
-            self._display.add_task(said, total=1.0, completed=share, left=left)
+            self._display.add_task(said, total=1.0, left=left)
             self._display.start()
         task = self._display.task_ids[0]
         self._display.update(task, completed=share, description=said, left=left, refresh=True)

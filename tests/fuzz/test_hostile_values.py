@@ -76,7 +76,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "instance": (pp.instance, {"name": "cov-boost", "path": None}),
     "judge": (
         pp.judge,
-        {"frame": TABLE, "metrics": {"m": "min"}, "option": "option", "exact": (), "pairing": "plate", "level": 0.9},
+        {"frame": TABLE, "metrics": {"m": "min"}, "option": "option", "exact": (), "pairing": "plate", "level": 0.9, "baseline": "a"},
     ),
     "judge columns": (
         lambda **columns: pp.judge(columns, {"m": "min"}),
@@ -239,6 +239,7 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "renew": (lambda study, number, **more: study.renew(number, **more), {"number": 2, "worker": "main", "lease": 5.0}),
     "release": (lambda study, number, **more: study.release(number, **more), {"number": 2, "worker": "main"}),
     "extend": (pp.Study.extend, {"budget": 40, "confidence": 0.9, "resolution": None}),
+    "choose_baseline": (pp.Study.choose_baseline, {"option": "a"}),
     "aim": (pp.Study.aim, {"confidence": 0.9, "resolution": None}),
     "add": (pp.Study.add, {"measurements": [("a", (1, 2)), ("b", {"m": 1, "p": 2, "repeat": 3})]}),
     "add a table": (pp.Study.add, {"measurements": [{"option": "a", "m": 1, "p": 2, "plate": 3}], "option": "option"}),
@@ -249,7 +250,7 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "corrected": {1: (1, None)}, "why": "wrong",
         },
     ),
-    "result": (pp.Study.result, {"rehearsals": 0}),
+    "result": (pp.Study.result, {"rehearsals": 0, "baseline": "a"}),
 }  # fmt: skip
 """What can be done with a study, with arguments that are right for that of ``known_study``."""
 

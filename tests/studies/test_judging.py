@@ -128,6 +128,15 @@ def test_the_next_step_speaks_of_more_measurements():
     assert f"Next: {result.next_step}" in str(result)
 
 
+def test_others_are_compared_with_a_baseline():
+    result = pp.judge(FRAME, METRICS, baseline="d")
+    assert replace(result, judged=False) == told().result(baseline="d")
+    row = result.to_pandas().loc["b"]
+    assert row["seconds_ratio_low"] < row["seconds_ratio"] == pytest.approx(2 / 3, abs=0.05) < row["seconds_ratio_high"]
+    with pytest.raises(pp.UnknownName, match="no option named 'z'"):
+        pp.judge(FRAME, METRICS, baseline="z")
+
+
 def test_the_study_itself_can_be_judged_from_its_data_frame():
     study = told()
     (todo,) = study.extend(budget=70) or study.ask()

@@ -28,7 +28,13 @@ FEW_REPEATS = 10
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What is known beforehand: made by ``guess``, ``of_table`` or ``of_study``."""
+    """What is known beforehand: made by ``guess``, ``of_table`` or ``of_study``.
+
+    >>> from paretopick import Bandit, Gaussian
+    >>> bandit = Bandit([[0.9, 0.1], [0.2, 0.8], [0.1, 0.0]], Gaussian(std=0.3), name="three ideas")
+    >>> Pilot.guess(bandit, goals={"quality": "max", "speed": "max"}).source
+    'the means of three ideas, taken for the truth'
+    """
 
     bandit: Bandit
     """The means as guessed or measured, larger is better, and the noise."""

@@ -13,6 +13,7 @@ import numpy as np
 from paretopick._arrays import BoolArray, FloatArray
 from paretopick._words import capital, counted, listed, quoted
 from paretopick.errors import NotReady
+from paretopick.studies.baselines import ComparedWithBaseline, compare_with
 from paretopick.studies.beating import beaten
 from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
 from paretopick.studies.coins import taken_for_coins
@@ -21,7 +22,7 @@ from paretopick.studies.definition import Definition
 from paretopick.studies.differences import Beaten
 from paretopick.studies.pages import may_be_shorter
 from paretopick.studies.resolution import Resolution
-from paretopick.studies.result import OptionResult, ParetoResult
+from paretopick.studies.result import OptionResult, ParetoResult, Status
 from paretopick.studies.sharing import shared_noise
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks, nothing_to_compare
@@ -35,7 +36,14 @@ LEVEL = 0.95
 
 
 def result_of(
-    study: str, state: State, *, looks: Looks, sure: bool = True, rehearsals: int = 0, level: float = LEVEL
+    study: str,
+    state: State,
+    *,
+    looks: Looks,
+    sure: bool = True,
+    rehearsals: int = 0,
+    level: float = LEVEL,
+    baseline: str | None = None,
 ) -> ParetoResult:
     """Returns what a state says about the options now.
 
@@ -46,6 +54,7 @@ def result_of(
         sure: whether to look at all that takes a moment: who beats whom, who is nearly equal, the next step.
         rehearsals: how often to simulate the same study at the means as measured.
         level: how probable a status must be to be called sure.
+        baseline: the option to compare with, if it is another one than that of the study.
     """
     definition, said = state.definition, _said(state, level)
     means, signed = _means(state, said)
@@ -111,6 +120,7 @@ def result_of(
         spent=state.spent,
         look_ahead=_look_ahead(state, said) if sure else None,
         sharing=sharing,
+        compared_with_baseline=_compared_with_baseline(state, said, baseline) if sure else None,
     )
 
 
@@ -155,6 +165,18 @@ def _intervals(judgement: Judgement, definition: Definition, means: FloatArray) 
     return [[(low, high) for low, high in row] for row in ends.tolist()]
 
 
+def _compared_with_baseline(state: State, said: _Said, baseline: str | None) -> ComparedWithBaseline | None:
+    """How options compare with what is used today, if that was said."""
+    definition = state.definition
+    name = definition.baseline if baseline is None else baseline
+    if name is None:
+        return None
+    retired = definition.arm(name) in state.retired
+    why_not = "it is retired." if retired else "there are too few measurements."
+    present = [definition.options[arm] for arm in said.present]
+    return compare_with(name, said.judgement, present, definition.metrics, why_not)
+
+
 def _resolution(definition: Definition, judgement: Judgement | None) -> Resolution | None:
     """Where no margin is declared, and all Pareto-optimal options are to be found."""
     declared = definition.requirements.margins.any() or definition.choice.max_arms is not None
@@ -176,7 +198,7 @@ class _Said:
     judgement: Judgement | None = None
     """None if there is too little to be judged, or nothing."""
 
-    def status(self, arm: int) -> str:
+    def status(self, arm: int) -> Status:
         """Of an option that was not retired."""
         chance = self.chances.get(arm)
         if chance is None:

@@ -26,6 +26,7 @@ def judge(
     option: str = "option",
     exact: Iterable[str] = (),
     pairing: str | None = None,
+    baseline: Any = None,
     level: float = LEVEL,
 ) -> ParetoResult:
     """Returns which options are Pareto-optimal by measurements that exist already, and how sure that is.
@@ -44,6 +45,7 @@ def judge(
         exact: metrics without noise, a price for instance.
         pairing: the column that says which measurements share what makes them vary, a plate or a split; or "repeat" if the n-th
             rows of all options belong together (or those with the same number in a column ``repeat``).
+        baseline: the option that the result compares the others with, what is used today for instance.
         level: how probable it must be that an option is in, or out, to be called sure; above 0.5.
 
     >>> rows = [{"model": name, "accuracy": value} for name, value in [("a", 0.9), ("a", 0.92), ("b", 0.5), ("b", 0.53)]]
@@ -64,7 +66,7 @@ def judge(
     given = _options(table, option)
     study = _study(list(given), measured, counting, pairing)
     study.add(told_rows(study.definition, table, option))
-    return replace(study.result(level=level), judged=True, given=given)
+    return replace(study.result(level=level, baseline=baseline), judged=True, given=given)
 
 
 def _options(table: Frame, column: str) -> dict[str, Any]:

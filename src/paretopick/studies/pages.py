@@ -13,9 +13,12 @@ from paretopick.studies.differences import aligned, plain_number
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from paretopick.studies.baselines import ComparedWithBaseline
     from paretopick.studies.result import OptionResult, ParetoResult
 
-TEXT_COLUMNS = ("option", "status", "beaten by")
+AGAINST = "compared with the baseline"
+
+TEXT_COLUMNS = ("option", "status", AGAINST, "beaten by")
 """Columns of ``cells`` that are not numbers."""
 
 SURELY_OUT = {
@@ -39,6 +42,11 @@ def headline(result: ParetoResult) -> str:
     state = sought(result).capitalize() if result.done else "Best guess so far"
     text = f"{state}: {front} ({used})."
     return text if result.probability is None else f"{text} {'It' if result.is_part else 'The set'} is {_right(result)}."
+
+
+def page(result: ParetoResult, *, beside_table: bool = False, ahead: bool = True) -> str:
+    """Returns all that ``print`` says; see ``lines``."""
+    return "\n".join([headline(result), *lines(result, beside_table=beside_table, ahead=ahead)])
 
 
 def sought(result: ParetoResult) -> str:
@@ -105,16 +113,20 @@ def how_sure(result: ParetoResult) -> str:
     return f"{text}; of {joined(alike)}, which are nearly equal, either will do." if alike else f"{text}."
 
 
-def lines(result: ParetoResult, *, ahead: bool = True) -> Iterator[str]:
-    """Yields what else one should know, a line each: the groups, near-equals, the next step, the notes.
+def lines(result: ParetoResult, *, beside_table: bool = False, ahead: bool = True) -> Iterator[str]:
+    """Yields what else one should know, a line each: the groups, near-equals, the baseline, the next step, the notes.
 
     Args:
-        result: what a study says.
+        result: of a study.
+        beside_table: whether the table is shown, too, which has how each option compares with the baseline.
         ahead: whether to find out the next step, which takes a moment.
     """
     if result.used and all(row.probability is None for row in result.options):
         yield how_sure(result)
     yield from group_lines(result)
+    if result.compared_with_baseline is not None:
+        yield result.compared_with_baseline.sentence
+        yield from () if beside_table else _against_baseline(result, result.compared_with_baseline)
     if result.spent is not None:
         yield f"Budget: {result.spent.sentence}"
     if result.stopped is not None:
@@ -126,6 +138,13 @@ def lines(result: ParetoResult, *, ahead: bool = True) -> Iterator[str]:
         yield f"Shared: {result.sharing.sentence}"
     for note in result.notes:
         yield f"Note: {note}"
+
+
+def _against_baseline(result: ParetoResult, compared: ComparedWithBaseline) -> Iterator[str]:
+    """How each option of the answer compares with the baseline; of many those that are ranked first."""
+    members = [row.option for row in result.ranked() if row.in_answer and compared.text(row.option)]
+    for name in members[:MOST_NAMES]:
+        yield f"Compared with {compared.baseline}, {name}: {compared.text(name)}"
 
 
 def _longer_than_need_be(result: ParetoResult) -> Iterator[str]:
@@ -200,8 +219,13 @@ def status_text(row: OptionResult) -> str:
     return "covered" if row.status == "dominated" and (row.worth_keeping or 0.0) >= 0.5 else row.status
 
 
-def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
-    """Returns the table as people read it, header and rows, Pareto-optimal options first."""
+def cells(result: ParetoResult, *, baseline: bool = True) -> tuple[list[str], list[list[str]]]:
+    """Returns the table as people read it, header and rows, Pareto-optimal options first.
+
+    Args:
+        result: of a study.
+        baseline: whether to say how options compare with the baseline, if there is one.
+    """
     header = ["option", "status"]
     for metric in result.metric_records:
         header += metric.headings
@@ -212,9 +236,14 @@ def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
             row += mean_and_interval(found.means[metric.name], found.intervals[metric.name])[: len(metric.headings)]
         chances = [probability(found.worth_keeping if result.has_margins else found.probability)]
         chances += [probability(found.within_limits)] if result.has_limits else []
-        rows.append([*row, *chances, f"{found.measurements:,}", _why_out(found, result)])
-    limits = ["P(within limits)"] if result.has_limits else []
-    return [*header, "P(worth keeping)" if result.has_margins else "P(optimal)", *limits, "measured", "beaten by"], rows
+        against = [_against(found, result.compared_with_baseline)] if baseline and result.compared_with_baseline else []
+        rows.append([*row, *chances, f"{found.measurements:,}", *against, _why_out(found, result)])
+    header += ["P(worth keeping)" if result.has_margins else "P(optimal)", *(["P(within limits)"] if result.has_limits else [])]
+    return [*header, "measured", *([AGAINST] if baseline and result.compared_with_baseline else []), "beaten by"], rows
+
+
+def _against(found: OptionResult, compared: ComparedWithBaseline) -> str:
+    return "is the baseline" if found.option == compared.baseline else compared.text(found.option)
 
 
 def _why_out(found: OptionResult, result: ParetoResult) -> str:
@@ -241,7 +270,7 @@ def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) 
 
 def html_page(result: ParetoResult, *, ahead: bool = True) -> str:
     """Returns the table and all that ``print`` says, as notebooks show it; ``ahead`` as for ``lines``."""
-    return f"{paragraphs([headline(result)])}{html_table(result)}{paragraphs(lines(result, ahead=ahead))}"
+    return f"{paragraphs([headline(result)])}{html_table(result)}{paragraphs(lines(result, beside_table=True, ahead=ahead))}"
 
 
 def html_table(result: ParetoResult) -> str:
@@ -260,7 +289,7 @@ def html_table(result: ParetoResult) -> str:
         **dict.fromkeys(settings, TEXTS),
         "option": f' class="text"{TEXTS}',
         "status": f' class="status"{TEXTS}',
-        "beaten by": f' class="text"{LONG_TEXTS}',
+        **dict.fromkeys((AGAINST, "beaten by"), f' class="text"{LONG_TEXTS}'),
         INTERVAL: f' class="interval"{NUMBERS}',
     }
     places = [kinds.get(name, NUMBERS) for name in header]
@@ -276,7 +305,9 @@ def rich_page(result: ParetoResult) -> Group:
     header, rows = cells(result)
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in header:
-        shown.add_column(Text(name), justify="left" if name in TEXT_COLUMNS else "right", no_wrap=name != "beaten by")
+        shown.add_column(
+            Text(name), justify="left" if name in TEXT_COLUMNS else "right", no_wrap=name not in (AGAINST, "beaten by")
+        )
     for row in rows:
         shown.add_row(*map(Text, row))
-    return Group(shown, Text(str(result)))
+    return Group(shown, Text(page(result, beside_table=True)))

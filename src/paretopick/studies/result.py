@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from paretopick._arrays import check_choice
 from paretopick._frames import pandas_frame
 from paretopick._words import counted
 from paretopick.metrics import Metric, goals_of
 from paretopick.studies import pages
+from paretopick.studies.baselines import ComparedWithBaseline
 from paretopick.studies.budgets import Spent
 from paretopick.studies.certainty import Certainty, Rehearsal
 from paretopick.studies.differences import Beaten
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
 
     from paretopick.studies.study import Study
 
-STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
-"""Every option has one of them; tables show them in this order."""
+Status: TypeAlias = Literal["pareto", "open", "dominated", "infeasible", "retired"]
+"""What is known of the place of an option: every one has one of them."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""In the order in which tables show them."""
 
 HARDLY = 0.02
 """An option that is less likely than this to be on the wrong side is in no doubt."""
@@ -35,10 +39,19 @@ HARDLY = 0.02
 
 @dataclass(frozen=True)
 class OptionResult:
-    """What is known about one option."""
+    """What is known about one option.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> out = result.options[2]
+    >>> out.option, out.status, out.dominated_by, out.means
+    ('c', 'dominated', ('b',), {'quality': 4.0, 'price': 2.5})
+    """
 
     option: str
-    status: str
+    status: Status
     """pareto (surely Pareto-optimal, or with margins surely worth keeping), dominated (surely not, or surely covered by one that
     is kept), infeasible (surely beyond a limit), open (neither: ``in_answer`` says which way), or retired"""
     dominated_by: tuple[str, ...]
@@ -99,6 +112,15 @@ class ParetoResult:
     ``pareto``, ``groups``, ``choices`` and ``near_equals`` have options as they were given to ``identify``, be they numbers,
     functions or dicts; so have ``status`` and ``in_answer`` as their keys, unless these cannot be keys. In tables, texts and
     JSON, and in the results of a study that was opened by its name, options are their names.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> result.pareto, result.probability, result.status["c"]
+    (('a', 'b'), 1.0, 'dominated')
+    >>> result.sentence
+    'Of 3 options, a and b are Pareto-optimal.'
     """
 
     study_name: str
@@ -132,6 +154,8 @@ class ParetoResult:
     """How much of the budget is spent, where that is in a unit; ``budget`` is then about how many measurements that pays for."""
     sharing: SharedNoise | None = None
     """How much of the noise measurements in the same block share, where the study has a pairing; None if that is not known."""
+    compared_with_baseline: ComparedWithBaseline | None = None
+    """How the options compare with the baseline; None if there is none."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
     judged: bool = False
@@ -169,7 +193,12 @@ class ParetoResult:
         return self.certainty.probability
 
     @property
-    def status(self) -> dict[Any, str]:
+    def baseline(self) -> Any:
+        """The option that the others are compared with, what is used today for instance; None if there is none."""
+        return None if self.compared_with_baseline is None else self._as_given([self.compared_with_baseline.baseline])[0]
+
+    @property
+    def status(self) -> dict[Any, Status]:
         """The status of every option."""
         return dict(zip(self._keys, (row.status for row in self.options), strict=True))
 
@@ -273,10 +302,27 @@ class ParetoResult:
     def table(self) -> list[dict[str, Any]]:
         """One row per option, flat: means under the names of the metrics, with ``..._low`` and ``..._high`` their 95% intervals.
 
+        With a baseline, also by how much each differs from it, ``..._difference`` and ``..._ratio``, with their intervals.
         Standard errors, from an option's own measurements alone unless these share blocks, are under ``..._se``. Nothing is
         rounded. Metrics keep their names: a column that would be called as one of them, or as a setting, gets a ``_`` more.
         """
         return rows_of(self)
+
+    def _against_baseline(self, found: OptionResult) -> dict[str, Any]:
+        """What tables have of an option beside the baseline, if there is one: in words, and in numbers with 95% intervals."""
+        compared = self.compared_with_baseline
+        if compared is None:
+            return {}
+        columns: dict[str, Any] = {"compared_with_baseline": compared.text(found.option) or None}
+        by = {each.metric: each for each in compared.differences.get(found.option, ())}
+        for name in (metric.name for metric in self.metric_records if metric.compared):
+            each = by.get(name)
+            numbers = (None, None) if each is None else (each.difference, each.ratio)
+            ends = (None, None) if each is None else (each.interval, each.ratio_interval)
+            for what, number, interval in zip(("difference", "ratio"), numbers, ends, strict=True):
+                low, high = interval or (None, None)
+                columns |= {f"{name}_{what}": number, f"{name}_{what}_low": low, f"{name}_{what}_high": high}
+        return {column: value for column, value in columns.items() if column not in self.metrics}
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
@@ -344,7 +390,7 @@ class ParetoResult:
         return pages.html_table(self)
 
     def __str__(self) -> str:
-        return "\n".join([pages.headline(self), *pages.lines(self)])
+        return pages.page(self)
 
     def __repr__(self) -> str:
         return pages.headline(self)
@@ -353,4 +399,4 @@ class ParetoResult:
 def _plain(value: Any) -> Any:
     if isinstance(value, Spent):
         return value.to_dict()
-    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution | SharedNoise) else value
+    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution | SharedNoise | ComparedWithBaseline) else value

@@ -7,17 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from paretopick._arrays import check_integer, check_workers
 from paretopick._words import counted
 from paretopick.metrics import MetricsGiven, check_metrics, goals_of
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import StorageChoice
-from paretopick.studies.aims import Finest
 from paretopick.studies.budgets import BudgetGiven, CostGiven, seconds_of
-from paretopick.studies.crew import RETRIES, Crew, Watch, say_what_matters
-from paretopick.studies.definition import RESERVED, Scale, define
+from paretopick.studies.crew import RETRIES, Crew, say_what_matters
+from paretopick.studies.definition import RESERVED, define
 from paretopick.studies.executors import Here, check_sendable, executor_of, takes_repeat
 from paretopick.studies.fingerprints import fingerprint, made_by_others
 from paretopick.studies.measurement import Measurement
@@ -44,14 +43,15 @@ def identify(
     name: str | None = None,
     if_exists: IfExists = "open",
     policy: PolicyGiven = DEFAULT_POLICY,
-    scale: Scale = "noise",
+    scale: Literal["noise", "raw"] | Mapping[str, float] = "noise",
     exact: Iterable[str] = (),
     cost: CostGiven | None = None,
     confidence: float | None = None,
-    resolution: Finest | None = None,
+    resolution: float | Mapping[str, float | str] | None = None,
     pairing: str | None = None,
+    baseline: Any = None,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Callable[[Study, str], None] | None = None,
     progress: bool | None = None,
 ) -> ParetoResult:
     """Returns which options are Pareto-optimal, measuring them as often as the budget allows.
@@ -76,7 +76,8 @@ def identify(
         name: of the study in the database; "study" by default.
         if_exists: where the database has a study of this name: "open" goes on with it, "replace" deletes it and begins anew,
             "error" refuses; as for ``Study.create``.
-        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution`` and ``pairing``.
+        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution``, ``pairing``
+            and ``baseline``.
         seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
         progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds and nobody watches; False
@@ -108,6 +109,7 @@ def identify(
         confidence=confidence,
         resolution=resolution,
         pairing=pairing,
+        baseline=named.name(baseline),
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
     study = study_named(name or "study", definition, "sqlite://" if storage is None else storage, if_exists)
@@ -145,7 +147,7 @@ def run_study(
     processes: bool = False,
     retries: int = RETRIES,
     worker: str | None = None,
-    watch: Watch | None = None,
+    watch: Callable[[Study, str], None] | None = None,
     argument: Callable[[Measurement], Any] = lambda todo: todo,
     abandon: Callable[[], None] | None = None,
     signals: Iterable[int] = (),
@@ -174,6 +176,12 @@ def run_study(
             is ended, with all that it has started. A thread cannot be: it goes on beside the others until ``measure`` comes back,
             and what it brings then is not used. In an executor of the user it keeps its place, too, until it ends.
         progress: whether a line shows how far it is, as for ``identify``.
+
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> study = Study.create("a", options=list(values), metrics=metrics, budget=30, storage="sqlite://")
+    >>> run_study(study, lambda todo: values[todo.option]).pareto
+    ('a', 'b')
     """
     check_integer(retries, "retries", minimum=0)
     timeout = None if timeout is None else seconds_of(timeout, "timeout")
