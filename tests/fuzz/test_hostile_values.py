@@ -76,7 +76,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "instance": (pp.instance, {"name": "cov-boost", "path": None}),
     "judge": (
         pp.judge,
-        {"frame": TABLE, "metrics": {"m": "min"}, "option": "option", "exact": (), "pairing": "plate", "level": 0.9, "baseline": "a"},
+        {
+            "frame": TABLE, "metrics": {"m": "min"}, "option": "option", "exact": (), "pairing": "plate", "level": 0.9,
+            "baseline": "a",
+        },
     ),
     "judge columns": (
         lambda **columns: pp.judge(columns, {"m": "min"}),
