@@ -91,7 +91,8 @@ def to_html(report: Report) -> str:
         *_which_to_take(report),
     ]
     if "front" in drawn:
-        body.append(f"<h2>The options</h2>\n<figure>{drawn['front']}</figure>")
+        shown = plots.interactive_front(result, static=drawn["front"], assets=False)
+        body.append(f"<h2>The options</h2>\n<figure>{shown}</figure>")
     body.append(f'<h2>What was measured</h2>\n<div class="scroll">{_all_options(result)}</div>')
     body += [f'<p class="legend">{say(report.table_legend)}</p>', _list(result.notes)]
     body += _compared_with_baseline(report)
@@ -105,6 +106,7 @@ def to_html(report: Report) -> str:
     body.append("<h2>Appendix: how sure that is, for statisticians</h2>\n" + _paragraphs(report.certainty))
     body.append(f"<h2>Appendix: do it again</h2>\n<pre>{say(report.repeat)}</pre>\n<p>{say(report.versions)}</p>")
     body.append(f"<footer>Written {say(report.written)} by paretopick.</footer>")
+    body.append(plots.interactive_assets() if plots.has_front(result) else "")
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{MARK}\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

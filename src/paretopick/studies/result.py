@@ -383,7 +383,9 @@ class ParetoResult:
         return pages.rich_page(self)
 
     def _repr_html_(self) -> str:
-        return pages.html_page(self)
+        from paretopick.plots.interactive import notebook_front
+
+        return pages.html_page(self) + notebook_front(self)
 
     def to_html_table(self) -> str:
         """Returns the table as HTML; each row has the status of its option as its class."""
