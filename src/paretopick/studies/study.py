@@ -109,7 +109,7 @@ class Study(Amendments):
         return f"{repr(self)[1:-1]}\n{pages.page(self.result(), ahead=False)}"
 
     def _repr_html_(self) -> str:
-        return f"{paragraphs([repr(self)[1:-1]])}{pages.html_page(self.result(), ahead=False)}"
+        return f"{paragraphs([repr(self)[1:-1]])}{self.result().to_html(ahead=False)}"
 
     @classmethod
     def create(
