@@ -76,7 +76,9 @@ def read_frame(given: TableGiven, *, numbers: Sequence[str] = (), texts: Sequenc
         if rows and all(isinstance(row, Mapping) for row in rows):
             names = list(dict.fromkeys(name for row in rows for name in row))
             return _of_columns(names, [[row.get(name) for row in rows] for name in names])
-    raise InvalidInput(f"{short(given)} {NO_TABLE}.")
+    shown = short(given)
+    what = f"a {_kind(given)}" if "\n" in shown else shown
+    raise InvalidInput(f"{what} {NO_TABLE}.")
 
 
 def _is_frame(given: Any) -> bool:
