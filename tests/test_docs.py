@@ -101,6 +101,20 @@ def test_the_python_example_of_the_readme_runs(capsys):
 
 
 @pytest.mark.slow
+def test_the_python_examples_of_data_frames_run_and_say_what_they_say(capsys):
+    page = (ROOT / "docs" / "data-frames.md").read_text()
+    names = {}
+    for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(example, "data-frames.md", "exec"), names)
+    assert capsys.readouterr().out == re.search(r"```\n\n((    .*\n)+)", page)[1].replace("\n    ", "\n")[4:]
+    result, table = names["result"], names["result"].to_pandas()
+    documented = set(re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))))
+    accuracy = {name.replace("seconds", "accuracy") for name in documented if name.startswith("seconds")}
+    assert documented | accuracy == {"option", *table.columns}
+    assert len(result.measurements) == len(names["study"].to_pandas()) == 40
+
+
+@pytest.mark.slow
 def test_the_python_examples_of_the_simulations_run():
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "simulation.md").read_text(), re.DOTALL)
     names = [{} for _ in examples]
