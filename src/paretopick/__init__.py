@@ -2,10 +2,11 @@
 
 from importlib.metadata import version as _version
 
-from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise, Resampled
 from paretopick.errors import (
     AlreadyTold,
     BudgetTooSmall,
+    ExecutorFailed,
     FileNotWritten,
     InvalidInput,
     LogDamaged,
@@ -59,6 +60,7 @@ __all__ = [
     "Certainty",
     "Continuation",
     "ErrorCurve",
+    "ExecutorFailed",
     "FileNotWritten",
     "Gaussian",
     "InvalidInput",
@@ -67,6 +69,7 @@ __all__ = [
     "MeasuringFailed",
     "Metric",
     "MissingFile",
+    "Noise",
     "NotDue",
     "NotReady",
     "OptionResult",

@@ -17,7 +17,8 @@ what to type instead::
     │   ├── StudyGone               a study that was deleted, or created anew          (OSError)
     │   ├── LogDamaged              a log that does not follow from itself             (OSError)
     │   └── OutcomeUnknown          .request repeats a change that may have been made  (OSError)
-    └── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
+    ├── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
+    └── ExecutorFailed              who was to make runs is not there, or was lost     (RuntimeError)
 
     SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
     UnsafeStorage                   a warning: a database where locks may fail         (UserWarning)
@@ -115,6 +116,10 @@ class MeasuringFailed(ParetopickError, RuntimeError):
     option: str | None = None
     output: str | None = None
     """What the attempt left behind that may help to find the cause."""
+
+
+class ExecutorFailed(ParetopickError, RuntimeError):
+    """Processes or a cluster that were to make simulated runs cannot be reached, or were lost on the way."""
 
 
 class SimulationInterrupted(KeyboardInterrupt):

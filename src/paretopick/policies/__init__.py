@@ -11,9 +11,11 @@ from paretopick.policies.base import STATE_FORMAT, Policy
 from paretopick.policies.choices import (
     DEFAULT_POLICY,
     POLICIES,
+    OwnPolicyGiven,
     PolicyChoice,
     PolicyGiven,
     check_policy,
+    check_simulated,
     needed_options,
     policies_with,
     policy_options,
@@ -22,9 +24,11 @@ from paretopick.policies.choices import (
 __all__ = [
     "DEFAULT_POLICY",
     "POLICIES",
+    "OwnPolicyGiven",
     "PolicyChoice",
     "PolicyGiven",
     "check_policy",
+    "check_simulated",
     "needed_options",
     "policies_with",
     "policy",

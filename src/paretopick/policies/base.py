@@ -363,8 +363,8 @@ class Policy(Rounds, ABC):
         """
         if not _is_known(self.name):
             raise InvalidInput(
-                f"this {type(self).__name__} was not made by pp.policy(), so its options are not known; keep what it is told, and "
-                "tell it to a new one."
+                f"this {type(self).__name__} was not made by pp.policy(), so its options are not known; keep what it is told, "
+                "and tell it to a new one."
             )
         state = {
             "format": STATE_FORMAT,
