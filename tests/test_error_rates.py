@@ -50,8 +50,8 @@ def test_apt_errs_as_rarely_as_promised(name, runs, low, high):
 def test_both_engines_err_equally_often_on_every_instance(name, policy, request):
     """Budgets are small, since the reference engine goes pull by pull.
 
-    Both engines draw the same pulls, and of policies that choose pull by pull all runs are the same; those that pull in rounds are
-    drawn sums when compiled, and err as often.
+    Both engines draw the same pulls, and of policies that choose pull by pull all runs are the same; of those that pull in rounds
+    sums are drawn when compiled, and they err as often.
     """
     bandit = pp.instance(name, path=request.getfixturevalue("snw_path")) if name.startswith("snw") else pp.instance(name)
     few = bandit.n_arms <= 60

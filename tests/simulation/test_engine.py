@@ -332,7 +332,7 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, ["ege-sr", "ege-rs"]), "no policy named 'ege-rs'"),
         (
             lambda: pp.simulate(EASY, "ege-sr", executor="threads"),
-            "executor='threads' is neither a concurrent.futures.Executor nor the address of a cluster",
+            "executor='threads' is neither a concurrent.futures.Executor",
         ),
         (lambda: pp.simulate(EASY, "ege-sr", engine="fast"), "no engine named 'fast'"),
         (lambda: pp.simulate(TABLES, "ege-sr", engine="compiled"), "ege-sr on Resampled noise has no kernel; say engine="),

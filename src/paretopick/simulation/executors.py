@@ -43,8 +43,8 @@ def opened(given: Executor | str | None) -> Iterator[Executor | None]:
     """The executor that was given, or that of the cluster at an address, which is left when this ends.
 
     Args:
-        given: any ``concurrent.futures.Executor``, None, ``"dask://HOST:PORT"``, ``"ray"`` (the cluster that RAY_ADDRESS names, or
-            that this machine belongs to, or a new one on it) or ``"ray://HOST:PORT"``.
+        given: any ``concurrent.futures.Executor``, None, ``"dask://HOST:PORT"``, ``"ray"`` (the cluster that RAY_ADDRESS names,
+            or that this machine belongs to, or a new one on it) or ``"ray://HOST:PORT"``.
     """
     if given is None or isinstance(given, Executor):
         yield given
@@ -67,11 +67,10 @@ class _Dask(Cluster):
         try:
             distributed = import_module("distributed")
         except ImportError as missing:
-            raise ImportError(_not_installed(address, "dask")) from missing
+            raise ExecutorFailed(_not_installed(address, "dask")) from missing
         try:
-            self._client = distributed.Client(
-                "tcp://" + address.partition("://")[2], timeout=SECONDS_TO_ANSWER, set_as_default=False
-            )
+            where = "tcp://" + address.partition("://")[2]
+            self._client = distributed.Client(where, timeout=SECONDS_TO_ANSWER, set_as_default=False)
         except (OSError, ValueError) as problem:
             raise ExecutorFailed(
                 f"no Dask scheduler answers at {address} ({str(problem) or type(problem).__name__}); start one there with "
@@ -100,7 +99,7 @@ class _Ray(Cluster):
         try:
             ray = import_module("ray")
         except ImportError as missing:
-            raise ImportError(_not_installed(address, "ray")) from missing
+            raise ExecutorFailed(_not_installed(address, "ray")) from missing
         self._ray, self._began = ray, not ray.is_initialized()
         if self._began:
             try:
