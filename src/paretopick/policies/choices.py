@@ -235,13 +235,13 @@ def check_policy(given: Any) -> PolicyChoice:
         if "name" not in given:
             raise InvalidInput(f"policy={short(given)} has no 'name'; write for instance {{'name': 'apt', 'batch': 8}}.")
         return PolicyChoice(given["name"], {option: value for option, value in given.items() if option != "name"})
-    if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], Mapping):
-        return PolicyChoice(given[0], given[1])
     if callable(given) or (isinstance(given, tuple | list) and given and callable(given[0])):
         raise InvalidInput(
             f"policy={short(given)} is of your own, which only pp.simulate() and pp.play() take; studies and plans know policies "
             f"by name, such as 'apt': {', '.join(POLICIES)}."
         )
+    if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], Mapping):
+        return PolicyChoice(given[0], given[1])
     raise InvalidInput(
         f'policy={short(given)} is neither a name nor a name with options; write for instance "apt" or ("apt", {{"batch": 8}}); '
         "simulate and plan take several in a list."
