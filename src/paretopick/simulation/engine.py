@@ -109,9 +109,9 @@ def simulate(
     """Returns how often a policy errs on a bandit, at one budget or several; of a list of policies, a list.
 
     Runs are numbered, and run r of a seed is the same whatever the budgets, the number of runs, and how the work is shared out:
-    the first 1,000 of 4,000 runs are those of a call with 1,000. Policies are compared on common random numbers where ``draws`` of
-    their curves agree: pull n of each arm in run r is the same for all that choose pull by pull and for all that run in the
-    reference engine; compiled EGE and ``uniform`` draw the pulls of an arm in a round as one sum.
+    the first 1,000 of 4,000 runs are those of a call with 1,000. Policies see common random numbers where ``draws`` of their
+    curves agree: pull n of each arm in run r is the same for all that choose pull by pull and for all that run in the reference
+    engine; compiled EGE and ``uniform`` draw the pulls of an arm in a round as one sum.
 
     Args:
         bandit: what is pulled.
