@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import socket
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
@@ -103,6 +104,9 @@ class _Ray(Cluster):
         self._ray, self._began = ray, not ray.is_initialized()
         if self._began:
             try:
+                if "://" in address:  # Ray itself would try for half a minute
+                    host, _, port = address.removeprefix("ray://").partition(":")
+                    socket.create_connection((host, int(port or 10001)), timeout=SECONDS_TO_ANSWER).close()
                 ray.init(address if "://" in address else None, logging_level=logging.ERROR, log_to_driver=False)
             except (OSError, RuntimeError, ValueError) as problem:
                 raise ExecutorFailed(
