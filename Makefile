@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test quick check format bench calibration decisions pairing fuzz soak kernels postgresql chromium compressors clean
+.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak lowest kernels postgresql chromium compressors clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -38,16 +38,31 @@ tournament: $(VENV)/installed  ## every policy on the paper's instances and on r
 TESTERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "auto")')
 
 test: check postgresql chromium compressors kernels  ## everything that must pass: the checks, then the tests on all cores
-	$(BIN)/pytest -n $(TESTERS) --dist worksteal
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal -m "not long"
+
+long: $(VENV)/installed-dev postgresql chromium compressors kernels  ## the tests that `make test` leaves out: more cases of the same, about five minutes
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal -m long
 
 quick: $(VENV)/installed-dev kernels  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not long"
 
 # make fuzz FUZZ=10 is a look of a minute or two; the tests try each case once.
 FUZZ ?= 100
 
 fuzz: $(VENV)/installed-dev  ## hostile values, files, saves and arguments, other ones each time: about ten minutes, FUZZ=100
 	PARETOPICK_FUZZ=$(FUZZ) $(BIN)/pytest tests/fuzz -n auto --dist worksteal
+
+# What old versions of others say of each other is not ours to mend: deprecations are no errors here.
+LOWEST := .venv-lowest
+INSTALL_LOWEST = $(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt
+
+lowest:  ## the quick tests with the lowest versions of everything that pyproject.toml allows: some minutes
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python tests/support/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(INSTALL_LOWEST) '.[parquet,postgresql]' --group test
+	PYTHONPATH=tests $(LOWEST)/bin/python tests/support/kernels.py
+	$(LOWEST)/bin/pytest -n auto --dist worksteal -m "not slow and not long" -W ignore::DeprecationWarning
 
 # The tests would compile them, too, but each of their processes all of them at the same time.
 kernels: $(VENV)/installed-dev  ## compile the simulation kernels, if they are not on disk: two minutes of one core
@@ -103,7 +118,7 @@ soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut conn
 	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(REPORT),--report $(REPORT))
 
 clean:  ## remove what was installed and cached
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

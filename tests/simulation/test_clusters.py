@@ -18,9 +18,10 @@ has_ray = importlib.util.find_spec("ray") is not None
 
 @pytest.fixture(scope="module")
 def cluster():
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, scheduler_port=0) as made:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, scheduler_port=0
+    ) as made:
         yield made
 
 
@@ -101,6 +102,7 @@ def test_a_worker_that_is_killed_loses_no_run(cluster, address):
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error():
+    pytest.importorskip("distributed")
     message = "no Dask scheduler answers at dask://127.0.0.1:9 .*; start one there with 'dask scheduler'"
     with pytest.raises(pp.ExecutorFailed, match=message):
         pp.simulate(BANDIT, "ege-sr", runs=5, rng=0, executor="dask://127.0.0.1:9")

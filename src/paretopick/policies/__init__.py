@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from paretopick._arrays import check_integer, check_size
 from paretopick.errors import InvalidInput
@@ -14,6 +14,9 @@ from paretopick.policies.choices import (
     OwnPolicyGiven,
     PolicyChoice,
     PolicyGiven,
+    PolicyName,
+    PolicyOptions,
+    PolicyTable,
     check_policy,
     check_simulated,
     needed_options,
@@ -27,6 +30,9 @@ __all__ = [
     "OwnPolicyGiven",
     "PolicyChoice",
     "PolicyGiven",
+    "PolicyName",
+    "PolicyOptions",
+    "PolicyTable",
     "check_policy",
     "check_simulated",
     "needed_options",
@@ -37,7 +43,9 @@ __all__ = [
 ]
 
 
-def policy(name: str, *, n_arms: int, n_objectives: int, budget: int | None = None, **options: Any) -> Policy:
+def policy(
+    name: PolicyName, *, n_arms: int, n_objectives: int, budget: int | None = None, **options: Unpack[PolicyOptions]
+) -> Policy:
     """Returns a policy by name, ready to be asked.
 
     Args:
@@ -52,7 +60,7 @@ def policy(name: str, *, n_arms: int, n_objectives: int, budget: int | None = No
     >>> halving.ask(limit=6)
     array([0, 0, 1, 1, 2, 2])
     """
-    return PolicyChoice(name, options).new(n_arms=n_arms, n_objectives=n_objectives, budget=budget)
+    return PolicyChoice(name, {**options}).new(n_arms=n_arms, n_objectives=n_objectives, budget=budget)
 
 
 def restore_policy(state: Mapping[str, Any], /) -> Policy:

@@ -80,12 +80,16 @@ def simulate(bandit: Bandit, policy: PolicyGiven | OwnPolicyGiven, /, **options:
 
 
 @overload
+def simulate(bandit: Bandit, policy: list[PolicyGiven], /, **options: Unpack[_Options]) -> list[ErrorCurve]: ...
+
+
+@overload
 def simulate(bandit: Bandit, policy: list[PolicyGiven | OwnPolicyGiven], /, **options: Unpack[_Options]) -> list[ErrorCurve]: ...
 
 
 def simulate(
     bandit: Bandit,
-    policy: PolicyGiven | OwnPolicyGiven | list[PolicyGiven | OwnPolicyGiven],
+    policy: PolicyGiven | OwnPolicyGiven | list[PolicyGiven] | list[PolicyGiven | OwnPolicyGiven],
     /,
     *,
     budgets: int | Iterable[int] | None = None,

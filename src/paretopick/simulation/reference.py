@@ -30,12 +30,11 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
         run: plays the run of this number that ``simulate`` makes of the same seed in its reference engine; by default the arms
             are drawn from ``rng`` as they are asked for.
 
-    >>> from paretopick.instances import instance
-    >>> from paretopick.policies import policy
-    >>> player = policy("apt", n_arms=20, n_objectives=3, budget=200)
-    >>> play(instance("cov-boost"), player, rng=0, run=7)
-    >>> int(player.counts.sum())
-    200
+    >>> from paretopick import Bandit, Gaussian, policy
+    >>> rejects = policy("ege-sr", n_arms=3, n_objectives=2, budget=60)
+    >>> play(Bandit([[0.9, 0.1], [0.2, 0.8], [0.1, 0.0]], Gaussian(std=0.1)), rejects, rng=0)
+    >>> rejects.recommend(), rejects.counts
+    (array([0, 1]), array([22, 22, 15]))
     """
     if not isinstance(player, Policy):
         example = "pp.policy(NAME, n_arms=..., n_objectives=..., budget=...)"  # type: ignore[unreachable]  # of a careful caller
