@@ -115,6 +115,16 @@ def test_the_python_examples_of_data_frames_run_and_say_what_they_say(capsys):
 
 
 @pytest.mark.slow
+def test_the_guide_to_policies_and_noise_of_ones_own_runs(capsys):
+    names = {}
+    for example in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own-policies.md").read_text(), re.DOTALL):
+        exec(compile(example, "own-policies.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "<ErrorCurve of FewestPulls on eight: 100 runs; errors by budget {60: " in printed
+    assert "heavy tails ['Racing: " in printed
+
+
+@pytest.mark.slow
 def test_the_python_examples_of_the_simulations_run():
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "simulation.md").read_text(), re.DOTALL)
     names = [{} for _ in examples]

@@ -27,6 +27,30 @@ def told() -> pp.Policy:
     return policy
 
 
+class Own(pp.Policy):
+    """A policy of somebody else, which returns whatever it was given."""
+
+    def __init__(self, *, chosen: Any = None, answer: Any = None, **size: Any) -> None:
+        super().__init__(**size)
+        self.chosen, self.answer = chosen, answer
+
+    def choose(self) -> Any:
+        return range(self.n_arms) if self.round == 0 else self.chosen
+
+    def recommend(self) -> Any:
+        return self.answer
+
+
+class OwnNoise(pp.Noise):
+    parameters = ()
+
+    def __init__(self, drawn: Any) -> None:
+        self._drawn = drawn
+
+    def sample(self, means: Any, arms: Any, rng: Any) -> Any:
+        return self._drawn
+
+
 def begun() -> pp.Policy:
     policy = pp.policy("doubt", **SIZES)
     policy.begin([3, 3, 3], MEANS, MEANS)
@@ -98,7 +122,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         pp.Pilot.of_table,
         {"table": TABLE, "metrics": {"m": "min"}, "exact": (), "option": "option", "pairing": None},
     ),
-    "play": (lambda bandit, rng, scale: pp.play(bandit, told(), rng, scale=scale), {"bandit": BANDIT, "rng": 0, "scale": None}),
+    "play": (
+        lambda bandit, rng, scale, run: pp.play(bandit, told(), rng, scale=scale, run=run),
+        {"bandit": BANDIT, "rng": 0, "scale": None, "run": 2},
+    ),
     "policy": (pp.policy, {"name": "ege-sr", **SIZES, "spend": "all"}),
     "policy gg": (pp.policy, {"name": "ege-gg", **SIZES, "n_rounds": 2}),
     "policy apt": (pp.policy, {"name": "apt", **SIZES, "batch": 2, "gamma": 0.1, "initial": 1}),
@@ -142,6 +169,20 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "start": 0, "scale": None, "truths": None, "hypervolume": True, "executor": None, "margins": [0.1, None],
             "limits": [None, 0.2], "ladder": [[0.2, None]], "progress": False,
         },
+    ),
+    "simulate a policy of one's own": (
+        lambda chosen, answer: pp.simulate(
+            BANDIT, lambda **size: Own(chosen=chosen, answer=answer, **size), budgets=[6], runs=1, rng=0
+        ),
+        {"chosen": [0], "answer": [0]},
+    ),
+    "simulate with options of one's own": (
+        lambda policy, options: pp.simulate(BANDIT, (policy, options), budgets=[3], runs=1, rng=0),
+        {"policy": Own, "options": {"chosen": [0, 1], "answer": [0]}},
+    ),
+    "Noise": (
+        lambda drawn: pp.simulate(pp.Bandit(MEANS, OwnNoise(drawn)), "uniform", budgets=[3], runs=1, rng=0),
+        {"drawn": np.array(MEANS)},
     ),
     "simulate from data": (
         lambda known: pp.simulate(BANDIT, "apt", budgets=[12], runs=2, rng=0, engine="reference", known=known),
