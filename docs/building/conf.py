@@ -4,14 +4,14 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import paretopick
 
 project = "paretopick"
 version = release = paretopick.__version__
 author = "The authors of paretopick"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "tutorials"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "building.tutorials"]
 exclude_patterns = ["building"]
 highlight_language = "text"
 
@@ -67,7 +67,9 @@ def _short_signatures(app, what, name, thing, options, signature, returns):
     """Records that users meet but do not make have no arguments to show; arrays are called what users call them."""
     if what == "class" and "Args:" not in (thing.__doc__ or ""):
         return "", None
-    shorter = [text and re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"NDArray[\1]", text) for text in (signature, returns)]
+    shorter = [
+        text and re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"NDArray[\1]", text) for text in (signature, returns)
+    ]
     return tuple(shorter)
 
 

@@ -11,14 +11,14 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from traitlets.config import Config
 
-from blocks import blocks_of
-from sessions import output_block, surroundings
+from building.pages import blocks_of
+from building.sessions import output_block, surroundings
 
 
 def notebook_of(page: str) -> Any:
-    """Returns the notebook of a page: Python is a cell, commands are cells with ``!``, and what the page shows of outputs is left out.
+    """Returns the notebook of a page: Python is a cell, and so are commands, with ``!``.
 
-    Cells of code remember the lines that the page shows below them, as ``metadata.shown``.
+    What the page shows of outputs is left out; the cells above remember it as ``metadata.shown``.
     """
     cells: list[Any] = []
     for number, block in enumerate(blocks_of(page)):
@@ -35,7 +35,11 @@ def notebook_of(page: str) -> Any:
 
 
 def executed(notebook: Any) -> Any:
-    """Returns the notebook with what its cells gave, run in an empty folder by a kernel of its own; an error in a cell is raised."""
+    """Returns the notebook with what its cells gave, run in an empty folder by a kernel of its own.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell failed.
+    """
     done = nbformat.from_dict(notebook)
     with tempfile.TemporaryDirectory() as folder:
         places = surroundings(folder) | {"IPYTHONDIR": f"{folder}/.ipython", "JUPYTER_RUNTIME_DIR": f"{folder}/.jupyter"}
@@ -78,4 +82,3 @@ def _shown(output: Any) -> str:
 
 def _raw(content: str) -> str:
     return f'````{{raw}} html\n<div class="output">\n{content}\n</div>\n````'
-

@@ -9,7 +9,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-from blocks import blocks_of, not_printed
+from building.pages import blocks_of, not_printed
 
 
 class NotAsShown(Exception):

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from notebooks import executed, notebook_of, page_of, printed
 from pygments.lexers.special import TextLexer
-from sessions import NotAsShown, outputs_of, with_captions, with_outputs
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import paretopick
-from blocks import not_printed
+from building.notebooks import executed, notebook_of, page_of, printed
+from building.pages import not_printed
+from building.sessions import NotAsShown, outputs_of, with_captions, with_outputs
 
 NOTEBOOKS = ("tutorials/machine-learning-engineer",)
 """The tutorials in Python; the others are typed into a terminal."""
@@ -48,7 +48,9 @@ def _start(app: Sphinx) -> None:
     chosen = [name for name in pages if name in NOTEBOOKS or app.config.run_tutorials == "all"]
     pool = ThreadPoolExecutor()
     for name in chosen:
-        _running[name] = pool.submit(_kept, Path(app.srcdir, f"{name}.md").read_text(encoding="utf-8"), name, Path(app.doctreedir))
+        _running[name] = pool.submit(
+            _kept, Path(app.srcdir, f"{name}.md").read_text(encoding="utf-8"), name, Path(app.doctreedir)
+        )
     pool.shutdown(wait=False)
 
 
@@ -58,7 +60,9 @@ def _kept(page: str, name: str, folder: Path) -> dict[str, Any]:
     path = folder / "tutorials" / f"{Path(name).name}-{digest}.json"
     if path.exists():
         return json.loads(path.read_text(encoding="utf-8"))
-    given = {"when": f"{datetime.date.today():%-d %B %Y}"} | (_notebook(page) if name in NOTEBOOKS else {"outputs": outputs_of(page)})
+    given = {"when": f"{datetime.date.today():%-d %B %Y}"} | (
+        _notebook(page) if name in NOTEBOOKS else {"outputs": outputs_of(page)}
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(given), encoding="utf-8")
     return given
