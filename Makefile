@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test quick check format bench calibration decisions pairing fuzz soak kernels postgresql chromium compressors docs serve clean
+.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak kernels postgresql chromium compressors docs serve clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -38,10 +38,13 @@ tournament: $(VENV)/installed  ## every policy on the paper's instances and on r
 TESTERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "auto")')
 
 test: check postgresql chromium compressors kernels  ## everything that must pass: the checks, then the tests on all cores
-	$(BIN)/pytest -n $(TESTERS) --dist worksteal
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal -m "not long"
+
+long: $(VENV)/installed-dev postgresql chromium compressors kernels  ## the tests that `make test` leaves out: more cases of the same, about five minutes
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal -m long
 
 quick: $(VENV)/installed-dev kernels  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not long"
 
 # make fuzz FUZZ=10 is a look of a minute or two; the tests try each case once.
 FUZZ ?= 100

@@ -166,6 +166,7 @@ def test_differences_between_arms_measured_equally_often_are_those_of_their_own_
 
 
 @pytest.mark.slow
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "policy, options",
     [
