@@ -10,8 +10,8 @@ import pytest
 
 import paretopick as pp
 from building.notebooks import notebook_of, page_of
-from building.pages import blocks_of, not_printed
-from building.sessions import NotAsShown, outputs_of, with_captions, with_outputs
+from building.pages import blocks_of, not_printed, with_captions, with_outputs
+from building.sessions import NotAsShown, outputs_of
 from support.browsers import chromium, listened
 
 ROOT = Path(__file__).parents[1]

@@ -11,8 +11,8 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from traitlets.config import Config
 
-from building.pages import blocks_of
-from building.sessions import output_block, surroundings
+from building.pages import blocks_of, output_block
+from building.sessions import surroundings
 
 
 def notebook_of(page: str) -> Any:

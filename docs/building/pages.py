@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import NamedTuple
 
 _FENCED = re.compile(r"^```(\w+)(?: ([\w.-]+))?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
@@ -41,3 +42,27 @@ def not_printed(shown: str, output: str) -> list[str]:
     """Returns the lines of a page that are not in the output; ``...`` stands for anything, and ends of a line may be missing."""
     patterns = ((line, r".*".join(re.escape(part.strip()) for part in line.split("..."))) for line in shown.splitlines())
     return [line for line, pattern in patterns if not re.search(pattern, output)]
+
+
+def with_outputs(page: str, outputs: list[str]) -> str:
+    """Returns the page with the whole output in the place of each part of it that is shown."""
+    parts, printed, last = [], iter(outputs), ""
+    for block in blocks_of(page):
+        if block.kind == "sh":
+            last = next(printed)
+        parts.append(output_block(last) if block.kind == "text" else block.source)
+    return "".join(parts)
+
+
+def output_block(text: str) -> str:
+    """Returns what shows an output, with sentences folded as by a terminal; rows of tables are left alone."""
+    lines = (line.rstrip() if "  " in line else "\n".join(textwrap.wrap(line, 100)) for line in text.rstrip().splitlines())
+    return "````{code-block} text\n:class: output\n\n" + "\n".join(lines) + "\n````\n"
+
+
+def with_captions(page: str) -> str:
+    """Returns the page with the name of each file above it."""
+    return "".join(
+        f"```{{code-block}} {block.kind}\n:caption: {block.name}\n\n{block.content}```\n" if block.name else block.source
+        for block in blocks_of(page)
+    )

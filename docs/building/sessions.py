@@ -1,4 +1,4 @@
-"""Runs what a tutorial types into a terminal, and puts what was printed where the page shows a part of it."""
+"""Runs what a tutorial types into a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 
 from building.pages import blocks_of, not_printed
@@ -32,30 +31,6 @@ def outputs_of(page: str) -> list[str]:
             elif block.kind == "text" and (missing := not_printed(block.content, outputs[-1])):
                 raise NotAsShown(f"{missing[0]!r} was not printed, but:\n{outputs[-1]}")
     return outputs
-
-
-def with_outputs(page: str, outputs: list[str]) -> str:
-    """Returns the page with the whole output in the place of each part of it that is shown."""
-    parts, printed, last = [], iter(outputs), ""
-    for block in blocks_of(page):
-        if block.kind == "sh":
-            last = next(printed)
-        parts.append(output_block(last) if block.kind == "text" else block.source)
-    return "".join(parts)
-
-
-def output_block(text: str) -> str:
-    """Returns what shows an output, with sentences folded as by a terminal; rows of tables are left alone."""
-    lines = (line if "  " in line else "\n".join(textwrap.wrap(line, 100)) for line in text.rstrip().splitlines())
-    return "````{code-block} text\n:class: output\n\n" + "\n".join(lines) + "\n````\n"
-
-
-def with_captions(page: str) -> str:
-    """Returns the page with the name of each file above it."""
-    return "".join(
-        f"```{{code-block}} {block.kind}\n:caption: {block.name}\n\n{block.content}```\n" if block.name else block.source
-        for block in blocks_of(page)
-    )
 
 
 def surroundings(folder: str) -> dict[str, str]:

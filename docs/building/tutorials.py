@@ -22,8 +22,8 @@ from sphinx.util import logging
 
 import paretopick
 from building.notebooks import executed, notebook_of, page_of, printed
-from building.pages import not_printed
-from building.sessions import NotAsShown, outputs_of, with_captions, with_outputs
+from building.pages import not_printed, with_captions, with_outputs
+from building.sessions import NotAsShown, outputs_of
 
 NOTEBOOKS = ("tutorials/machine-learning-engineer",)
 """The tutorials in Python; the others are typed into a terminal."""
@@ -64,6 +64,8 @@ def _kept(page: str, name: str, folder: Path) -> dict[str, Any]:
         _notebook(page) if name in NOTEBOOKS else {"outputs": outputs_of(page)}
     )
     path.parent.mkdir(parents=True, exist_ok=True)
+    for old in path.parent.glob(f"{Path(name).name}-*.json"):
+        old.unlink()
     path.write_text(json.dumps(given), encoding="utf-8")
     return given
 
@@ -71,7 +73,10 @@ def _kept(page: str, name: str, folder: Path) -> dict[str, Any]:
 @functools.cache
 def _code() -> bytes:
     """A digest of the package and of what runs tutorials."""
-    files = [*Path(paretopick.__file__).parent.rglob("*.py"), *Path(__file__).parent.glob("*.py")]
+    files = [
+        *Path(paretopick.__file__).parent.rglob("*.py"),
+        *(Path(__file__).with_name(f"{name}.py") for name in ("notebooks", "sessions")),
+    ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()
 
 
