@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 import paretopick as pp
-from building.notebooks import notebook_of, page_of
+from building.notebooks import notebook_of, page_of, to_take_away
 from building.pages import blocks_of, not_printed, with_captions, with_outputs
 from building.sessions import NotAsShown, outputs_of
 from support.browsers import chromium, listened
@@ -88,6 +88,11 @@ def test_a_page_of_a_notebook_shows_texts_tables_and_pictures():
     assert max(map(len, page.splitlines())) <= 100
     assert "<table></table>" in page
     assert '<img alt="&lt;Figure&gt;" src="data:image/png;base64,QUJD">' in page
+
+
+def test_a_notebook_to_take_away_has_no_links_to_pages_that_stay_behind():
+    notebook = to_take_away(notebook_of("See [pairing](../pairing.md#a) and [this](https://example.org).\n"))
+    assert notebook.cells[0].source == "See pairing and [this](https://example.org)."
 
 
 def test_the_example_of_the_readme_is_on_the_start_page():

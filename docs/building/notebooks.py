@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import tempfile
 from typing import Any
 
@@ -67,6 +68,16 @@ def page_of(notebook: Any) -> str:
             language, code = ("sh", cell.source.replace("!", "")) if cell.source.startswith("!") else ("python", cell.source)
             parts += [f"````{language}\n{code}\n````", *(_shown(output) for output in cell.outputs)]
     return "\n\n".join(parts) + "\n"
+
+
+def to_take_away(notebook: Any) -> Any:
+    """Returns the notebook for those who load it: without links, since the pages that they lead to stay here."""
+    taken = nbformat.from_dict(notebook)
+    for cell in taken.cells:
+        cell.metadata.pop("shown", None)
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"\[([^\]]+)\]\((?!\w+:)[^)]+\)", r"\1", cell.source)
+    return taken
 
 
 def _shown(output: Any) -> str:

@@ -21,7 +21,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import paretopick
-from building.notebooks import executed, notebook_of, page_of, printed
+from building.notebooks import executed, notebook_of, page_of, printed, to_take_away
 from building.pages import not_printed, with_captions, with_outputs
 from building.sessions import NotAsShown, outputs_of
 
@@ -116,5 +116,5 @@ def _hand_out(app: Sphinx, error: Exception | None) -> None:
     """Writes the notebooks beside their pages."""
     for name in NOTEBOOKS:
         if error is None and name in _running and not _running[name].exception():
-            given = nbformat.from_dict(_running[name].result()["notebook"])
-            Path(app.outdir, f"{name}.ipynb").write_text(nbformat.writes(given), encoding="utf-8")
+            notebook = to_take_away(nbformat.from_dict(_running[name].result()["notebook"]))
+            Path(app.outdir, f"{name}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
