@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak kernels postgresql chromium compressors docs serve clean
+.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak lowest kernels postgresql chromium compressors docs serve clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -51,6 +51,18 @@ FUZZ ?= 100
 
 fuzz: $(VENV)/installed-dev  ## hostile values, files, saves and arguments, other ones each time: about ten minutes, FUZZ=100
 	PARETOPICK_FUZZ=$(FUZZ) $(BIN)/pytest tests/fuzz -n auto --dist worksteal
+
+# What old versions of others say of each other is not ours to mend: deprecations are no errors here.
+LOWEST := .venv-lowest
+INSTALL_LOWEST = $(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt
+
+lowest:  ## the quick tests with the lowest versions of everything that pyproject.toml allows: some minutes
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python tests/support/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(INSTALL_LOWEST) '.[parquet,postgresql]' --group test
+	PYTHONPATH=tests $(LOWEST)/bin/python tests/support/kernels.py
+	$(LOWEST)/bin/pytest -n auto --dist worksteal -m "not slow" -W ignore::DeprecationWarning
 
 # The tests would compile them, too, but each of their processes all of them at the same time.
 kernels: $(VENV)/installed-dev  ## compile the simulation kernels, if they are not on disk: two minutes of one core
@@ -113,7 +125,7 @@ serve: docs  ## the documentation site at http://localhost:8000, where its searc
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory site 8000
 
 clean:  ## remove what was installed and cached
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build/docs site
+	rm -rf $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build/docs site
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -136,7 +136,7 @@ def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, rep
         "Appendix: how sure that is",
         "Appendix: do it again",
         "paretopick create study.toml",
-        "paretopick 0.1.0",
+        f"paretopick {pp.__version__}",
     ]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)

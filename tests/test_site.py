@@ -5,14 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
 import paretopick as pp
-from building.notebooks import notebook_of, page_of, to_take_away
 from building.pages import blocks_of, not_printed, with_captions, with_outputs
 from building.sessions import NotAsShown, outputs_of
 from support.browsers import chromium, listened
+
+nbformat = pytest.importorskip("nbformat", reason="what makes the site is not installed here")
+
+from building.notebooks import notebook_of, page_of, to_take_away  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -18,6 +18,7 @@ highlight_language = "text"
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4  # as GitHub has them, so that links to headings work in both places
 
+autodoc_default_options = {"undoc-members": True}  # the fields of records, many of which need no word
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True

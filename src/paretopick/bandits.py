@@ -189,7 +189,14 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Every objective is 1 with the probability that is its mean, and 0 otherwise; objectives are independent."""
+    """Every objective is 1 with the probability that is its mean, and 0 otherwise; objectives are independent.
+
+    >>> bandit = Bandit([[0.9, 0.1], [0.2, 0.8]], Bernoulli())
+    >>> bandit.sample([0, 0, 1], rng=0)
+    array([[1., 0.],
+           [1., 1.],
+           [0., 0.]])
+    """
 
     @property
     def sigma(self) -> float:
@@ -221,6 +228,13 @@ class Resampled:
 
     Args:
         tables: for each arm ``(n_measurements, n_objectives)``; arms may have different numbers of measurements.
+
+    >>> tables = [[[1.0, 0.0], [2.0, 0.0]], [[1.0, 3.0]]]
+    >>> bandit = Bandit([[1.5, 0.0], [1.0, 3.0]], Resampled(tables))
+    >>> bandit.sample([0, 0, 1], rng=0)
+    array([[2., 0.],
+           [2., 0.],
+           [1., 3.]])
     """
 
     tables: tuple[FloatArray, ...]

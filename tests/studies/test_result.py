@@ -286,7 +286,7 @@ def test_doubt_is_named_by_how_likely_a_side_is_wrong():
     assert [row.doubt for row in made.doubtful] == pytest.approx([0.88, 0.55, 0.3])
     made = replace(made, certainty=pp.Certainty(0.1, (0.0, 0.2), 100, "."))
     assert "mostly about a (not in it, wrongly with 88%), b (in it, wrongly with 55%) and c" in how_sure(made)
-    alike = replace(made, near_equals=(("a", "c"),))  # of which one is in the answer
+    alike = replace(made, alike=(("a", "c"),))  # of which one is in the answer
     assert "mostly about b (in it, wrongly with 55%) and c" in how_sure(alike)
     assert how_sure(alike).endswith("; of a and c, which are nearly equal, either will do.")
     assert "Nearly equal, either will do: a and c" in str(alike)
@@ -296,11 +296,11 @@ def test_members_of_which_either_will_do_are_one_choice_where_margins_say_what_m
     rows = [option_result(name, "pareto", {"m": 1.0, "n": 1.0}, probability=1.0) for name in ("a", "b or c", "d", "e", "f")]
     made = hand_made(rows, {"m": "max~0.1", "n": "min"}, pareto=("a", "b or c", "d", "e"))
     assert made.choices == (("a",), ("b or c",), ("d",), ("e",))
-    alike = replace(made, near_equals=(("a", "d"), ("b or c", "f")))
+    alike = replace(made, alike=(("a", "d"), ("b or c", "f")))
     assert alike.choices == (("a", "d"), ("b or c",), ("e",))
     assert 'Worth keeping: a or d, "b or c", e (' in repr(alike)
     assert 'a or d, "b or c" and e are worth keeping.' in alike.sentence
-    plain = replace(hand_made(rows, {"m": "max", "n": "min"}, pareto=("a", "d")), near_equals=(("a", "d"),))
+    plain = replace(hand_made(rows, {"m": "max", "n": "min"}, pareto=("a", "d")), alike=(("a", "d"),))
     assert plain.choices == (("a",), ("d",))  # either may be Pareto-optimal
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from paretopick._arrays import check_integer
+from paretopick._arrays import check_choice, check_integer
 from paretopick._texts import number_of, split_at_commas, value_of
 from paretopick._words import cut, joined, quoted, short
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
@@ -324,7 +324,7 @@ def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, 
     if not is_file(name):
         if std is not None or bernoulli or minimise:
             raise InvalidInput(f"--std, --bernoulli and --minimise go with a CSV file; {name!r} is not one.")
-        return instance(name, path=data)
+        return instance(check_choice(name, INSTANCES, "instance"), path=data)
     if data is not None:
         raise InvalidInput(f"--data {data} goes with snw and snw-paper; {name} is a file of means already.")
     if std is None and not bernoulli:

@@ -17,7 +17,7 @@ from paretopick.studies.aims import Aim, halved, written
 from paretopick.studies.budgets import Amount
 from paretopick.studies.definition import Definition
 from paretopick.studies.files import StudyFile
-from paretopick.studies.running import differences_from, newer_aim
+from paretopick.studies.opening import differences_from, newer_aim
 
 RUNNERS = re.compile(r"python[\d.]*|bash|sh|zsh|node|ruby|perl|Rscript|julia|env|time|timeout|nice|uv")
 """Programs that run what somebody has written."""

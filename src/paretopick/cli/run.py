@@ -40,9 +40,10 @@ from paretopick.studies import Study, run_study
 from paretopick.studies.budgets import seconds_of
 from paretopick.studies.commands import Command
 from paretopick.studies.company import OtherPrograms, times_among
+from paretopick.studies.crew import RETRIES
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, command_words, read_study_file
-from paretopick.studies.running import RETRIES, create_or_open
+from paretopick.studies.opening import create_or_open
 from paretopick.studies.started import smallest_memory
 
 NAME = "run"

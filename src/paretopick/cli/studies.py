@@ -58,7 +58,7 @@ from paretopick.studies import Study
 from paretopick.studies.answer import LEVEL
 from paretopick.studies.checks import check_storage
 from paretopick.studies.files import read_study_file
-from paretopick.studies.study import new_study
+from paretopick.studies.opening import new_study
 
 
 def create(

@@ -17,6 +17,7 @@ from paretopick.estimates import Estimates, estimate_tables
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
 from paretopick.studies import Study
 from paretopick.studies.certainty import required_of
+from paretopick.studies.coins import taken_for_coins
 from paretopick.studies.sharing import same, shared_noise
 from paretopick.studies.tables import read_measurements
 from paretopick.theory.requirements import Requirements
@@ -27,7 +28,13 @@ FEW_REPEATS = 10
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What is known beforehand: made by ``guess``, ``of_table`` or ``of_study``."""
+    """What is known beforehand: made by ``guess``, ``of_table`` or ``of_study``.
+
+    >>> from paretopick import Bandit, Gaussian
+    >>> bandit = Bandit([[0.9, 0.1], [0.2, 0.8], [0.1, 0.0]], Gaussian(std=0.3), name="three ideas")
+    >>> Pilot.guess(bandit, goals={"quality": "max", "speed": "max"}).source
+    'the means of three ideas, taken for the truth'
+    """
 
     bandit: Bandit
     """The means as guessed or measured, larger is better, and the noise."""
@@ -269,6 +276,9 @@ def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:
     for name, still in zip(metrics, noisy & (estimates.stds == 0).all(axis=0), strict=True):
         if still:
             yield f"{name!r} never varied between repeats; if it cannot, declare it exact."
+    for at in np.flatnonzero(estimates.binary & np.isin(estimates.means, (0.0, 1.0)).all(axis=0)).tolist():
+        if (most := int(estimates.known[:, at].max())) > 1:
+            yield taken_for_coins(metrics[at], most)
 
 
 def _noise_widths(bandit: Bandit) -> FloatArray:

@@ -137,6 +137,12 @@ def plan(
 
     Raises:
         SimulationInterrupted: on Ctrl-C; its ``partial`` is a plan of the policies that are finished, if there are any.
+
+    >>> from paretopick import Gaussian
+    >>> guess = Bandit([[0.9, 0.1], [0.2, 0.8], [0.1, 0.0]], Gaussian(std=0.5))
+    >>> made = plan(guess, policies=["ege-sr"], budgets=[20, 100, 500], runs=400, target=0.1)
+    >>> made.curves[0].rate.round(2), made.recommendation.budget
+    (array([0.2 , 0.08, 0.  ]), 70)
     """
     if isinstance(pilot, Study) and not check_flag(anew, "anew"):
         given = {"policies": policies, "budgets": budgets, "max_budget": max_budget}

@@ -70,7 +70,13 @@ class Unpaired:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Error against budget for several policies, and what follows from it; errors are those within margins, if there are some."""
+    """Error against budget for several policies, and what follows from it; errors are those within margins, if there are some.
+
+    Made by ``plan``; ``print`` says what follows::
+
+        made = pp.plan(pp.Pilot.of_table("pilot.csv", metrics={"quality": "max", "cost": "min"}), target=0.05)
+        print(made, made.recommendation)
+    """
 
     source: str
     n_options: int

@@ -162,11 +162,11 @@ def margins_note(metrics: Iterable[Metric], before: str = "") -> tuple[str, ...]
 
 def headline(result: ParetoResult) -> str:
     """Returns the title of a picture: the study, how many are Pareto-optimal, and what that rests on."""
-    name, n, many = shortened(legible(result.study), 40), len(result.pareto), len(result.options)
+    name, n, many = shortened(legible(result.study_name), 40), len(result.answer), len(result.options)
     of, sought = f"{n} of {counted(many, 'option')}", "worth keeping" if result.has_margins else "Pareto-optimal"
-    if not result.pareto and any(row.status == "infeasible" for row in result.options):
+    if not result.answer and any(row.status == "infeasible" for row in result.options):
         return f"{name}: no option keeps the limits, {result.used:,} measurements"
-    if not result.pareto and not result.done:
+    if not result.answer and not result.done:
         return f"{name}: no answer yet, {result.used_text}"
     if result.done:
         return f"{name}: {of} {sought}, {result.used:,} measurements"

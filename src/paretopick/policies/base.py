@@ -41,6 +41,13 @@ class Snapshot:
     for APE-FB of the means as they are; NaN before the first. ``doubt`` is how likely the status of each arm is wrong, from 0
     to 1; NaN before the first full round, and for policies that do not know. ``left_in`` is the round at whose end an arm left,
     0 while it is active. ``pulls_left`` is the most that the policy may still ask for, None without limit.
+
+    >>> from paretopick.policies import policy
+    >>> halving = policy("ege-sh", n_arms=4, n_objectives=1, budget=16)
+    >>> halving.tell(halving.ask(), [[0.1], [0.1], [0.4], [0.4], [0.2], [0.2], [0.3], [0.3]])
+    >>> now = halving.snapshot()
+    >>> now.round, now.active, now.rejected, now.pulls_left
+    (2, (1, 3), (0, 2), 8)
     """
 
     round: int

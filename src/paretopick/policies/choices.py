@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, get_args
+from typing import Any, Final, Literal, Required, TypeAlias, TypedDict, get_args
 
 from paretopick._arrays import check_choice
 from paretopick._texts import split_at_commas, value_of
@@ -18,9 +18,14 @@ from paretopick.policies.base import Policy
 from paretopick.policies.ege import ege, ege_gg, ege_sh, ege_sr, ege_sr_k, uniform
 from paretopick.policies.paired_doubt import doubt
 from paretopick.policies.saved import plain
-from paretopick.schedules import Schedule
+from paretopick.schedules import Schedule, Spend
+from paretopick.theory.margins import Limits, Margins
 
-POLICIES: dict[str, Callable[..., Policy]] = {
+PolicyName: TypeAlias = Literal[
+    "ege-sr", "ege-sh", "ege-gg", "uniform", "ege-sr-k", "ege", "ape-fb", "ape-fb-adapt", "apt", "doubt"
+]
+
+POLICIES: dict[PolicyName, Callable[..., Policy]] = {
     "ege-sr": ege_sr,
     "ege-sh": ege_sh,
     "ege-gg": ege_gg,
@@ -36,11 +41,39 @@ POLICIES: dict[str, Callable[..., Policy]] = {
 
 Which class it is annotated to return says what the policy can do."""
 
-DEFAULT_POLICY = "doubt"
+DEFAULT_POLICY: Final = "doubt"
 """That of studies, unless they say otherwise."""
 
-PolicyGiven: TypeAlias = "str | tuple[str, Mapping[str, Any]] | Mapping[str, Any] | PolicyChoice"
-"""A choice as users write it: ``"apt"``, ``("apt", {"batch": 8})``, ``{"name": "apt", "batch": 8}`` or ``"apt:batch=8"``."""
+
+class PolicyOptions(TypedDict, total=False):
+    """The options of all policies: ``{"n_rounds": 3}``; ``paretopick show NAME`` says which a policy has, and what they mean."""
+
+    as_published: bool
+    batch: int
+    c: float | None
+    complexity: float | None
+    exploration: float | None
+    gamma: float
+    initial: int
+    limits: Limits
+    margins: Margins
+    max_arms: int
+    n_rounds: int | None
+    paired: bool
+    schedule: Schedule | Mapping[str, Sequence[int]]
+    spend: Spend
+
+
+class PolicyTable(PolicyOptions):
+    """A policy with its options, as in a study file: ``{"name": "apt", "batch": 8}``."""
+
+    name: Required[PolicyName]
+
+
+PolicyGiven: TypeAlias = "PolicyName | tuple[PolicyName, PolicyOptions] | PolicyTable | PolicyChoice"
+"""A choice as users write it: ``"apt"``, ``("apt", {"batch": 8})`` or ``{"name": "apt", "batch": 8}``.
+
+``"apt:batch=8"`` is understood, too: it is for the command line, and type checkers, which cannot read it, refuse it."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +161,7 @@ class PolicyChoice:
 
     def new(self, *, n_arms: int, n_objectives: int, budget: int | None = None) -> Policy:
         """Returns a policy that knows nothing yet."""
-        make = POLICIES[self.name]
+        make = POLICIES[check_choice(self.name, POLICIES, "policy")]
         if budget is None and inspect.signature(make).parameters["budget"].default is inspect.Parameter.empty:
             raise InvalidInput(f"{self.name} needs budget=, the number of pulls that can be paid for.")
         made = make(n_arms=n_arms, n_objectives=n_objectives, budget=budget, **self.options)
@@ -193,7 +226,7 @@ def policies_with(trait: str) -> list[str]:
 
 def _kinds(name: str) -> tuple[type[Policy], ...]:
     """The classes of a policy, from what its function is annotated to return; without that, the base of all."""
-    make = POLICIES[name]
+    make = POLICIES[check_choice(name, POLICIES, "policy")]
     if isinstance(make, type):
         return (make,)
     returned = inspect.signature(make, eval_str=True).return_annotation

@@ -55,13 +55,13 @@ class Comparisons:
 def which(result: ParetoResult) -> str:
     """Returns what there is to know before one takes an option of the answer."""
     hardly = ", but for differences that do not matter" if result.has_margins else ""
-    if len(result.pareto) == 1:
+    if len(result.answer) == 1:
         others = "no other option that keeps the limits" if result.has_limits else "no other option"
         return f"There is nothing to weigh up: {others} is better in any metric{hardly}."
-    if any(set(result.pareto) <= set(group) for group in result.near_equals):
+    if any(set(result.answer) <= set(group) for group in result.alike):
         far = "differ by nothing that matters" if result.has_margins else "are nearly equal"
         return f"Either will do: they {far}."
-    if len(result.pareto) == len(result.options):
+    if len(result.answer) == len(result.options):
         why = ""
     elif result.has_margins:
         others = "the others that keep the limits" if result.has_limits else "the others"
@@ -80,7 +80,7 @@ def choices(result: ParetoResult, comparisons: Comparisons) -> Iterable[tuple[st
     goals = [metric for metric in result.metric_records if metric.compared]
     first = goals[0]
     by_name = {row.option: row for row in result.options}
-    each = [[by_name[name] for name in group] for group in result.choices]
+    each = [[by_name[name] for name in group] for group in result.named_choices]
     best = [min(group, key=lambda row: -first.sign * (row.means[first.name] or 0.0)) for group in each]
     members = sorted(best, key=lambda row: -first.sign * (row.means[first.name] or 0.0))
     steps = len(goals) == 2 and len(members) > 1 and not comparisons.why_not
@@ -131,7 +131,7 @@ def _undefeated(row: OptionResult, result: ParetoResult) -> Iterable[str]:
 
 
 def _near_equals(row: OptionResult, result: ParetoResult) -> Sequence[str]:
-    return [name for group in result.near_equals if row.option in group for name in group if name != row.option]
+    return [name for group in result.alike if row.option in group for name in group if name != row.option]
 
 
 def _alike(row: OptionResult, result: ParetoResult) -> Iterable[str]:

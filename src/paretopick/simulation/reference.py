@@ -24,6 +24,12 @@ def play(bandit: Bandit, player: Policy, rng: Seed, *, scale: ArrayLike | None =
         rng: an int, SeedSequence or Generator.
         scale: what each objective is divided by before the policy sees it; by default 1. 0 says that an objective is without
             noise: the policy is told the means of it, and by ``rescale`` what all objectives are to be divided by.
+
+    >>> from paretopick import Bandit, Gaussian, policy
+    >>> rejects = policy("ege-sr", n_arms=3, n_objectives=2, budget=60)
+    >>> play(Bandit([[0.9, 0.1], [0.2, 0.8], [0.1, 0.0]], Gaussian(std=0.1)), rejects, rng=0)
+    >>> rejects.recommend(), rejects.counts
+    (array([0, 1]), array([22, 22, 15]))
     """
     if not isinstance(player, Policy):
         example = "pp.policy(NAME, n_arms=..., n_objectives=..., budget=...)"  # type: ignore[unreachable]  # of a careful caller

@@ -51,6 +51,11 @@ class ErrorCurve:
 
     ``errors``, ``errors_within``, ``relaxed_losses``, ``wrongly_accepted`` and ``wrongly_rejected`` are integer totals over all
     runs; ``rate``, ``rate_within``, ``pulls``, ``rounds`` and ``hypervolume`` are means over runs. All have one entry per budget.
+
+    >>> from paretopick import instance, simulate
+    >>> curve = simulate(instance("cov-boost"), "ege-sr", budgets=[500, 2000], runs=200, rng=0)
+    >>> curve.rate.round(1), curve.runs
+    (array([0.7, 0.3]), 200)
     """
 
     instance: str

@@ -12,10 +12,12 @@ from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
 from paretopick.studies.aims import Finest, check_aim
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, budget_of
-from paretopick.studies.definition import Definition, Values, option_with_settings
+from paretopick.studies.definition import Definition
 from paretopick.studies.given import each_of, kept_text, mapping_of, number_of
 from paretopick.studies.live import LiveState
+from paretopick.studies.options import option_with_settings
 from paretopick.studies.rules import Rules
+from paretopick.studies.told import Values
 from paretopick.studies.views import columns_of, matching
 
 

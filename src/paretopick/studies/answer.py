@@ -15,12 +15,13 @@ from paretopick._words import capital, counted, listed, quoted
 from paretopick.errors import NotReady
 from paretopick.studies.beating import beaten
 from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
+from paretopick.studies.coins import taken_for_coins
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.differences import Beaten
 from paretopick.studies.pages import may_be_shorter
 from paretopick.studies.resolution import Resolution
-from paretopick.studies.result import OptionResult, ParetoResult
+from paretopick.studies.result import OptionResult, ParetoResult, Status
 from paretopick.studies.sharing import shared_noise
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks, nothing_to_compare
@@ -64,9 +65,9 @@ def result_of(
     estimates = None if judgement is None else judgement.estimates
     sharing = shared_noise(definition.pairing, estimates, state.block_names(said.present), definition.metrics)
     return ParetoResult(
-        study=study,
+        study_name=study,
         done=state.done or stopped is not None,
-        pareto=tuple(names[arm] for arm in sorted(said.front)),
+        answer=tuple(names[arm] for arm in sorted(said.front)),
         options=tuple(
             OptionResult(
                 option=name,
@@ -103,7 +104,7 @@ def result_of(
         ),
         is_part=definition.choice.max_arms is not None,
         level=level,
-        near_equals=said.near_equals(definition) if sure else (),
+        alike=said.near_equals(definition) if sure else (),
         resolution=_resolution(definition, judgement),
         stopped=stopped,
         spent=state.spent,
@@ -174,7 +175,7 @@ class _Said:
     judgement: Judgement | None = None
     """None if there is too little to be judged, or nothing."""
 
-    def status(self, arm: int) -> str:
+    def status(self, arm: int) -> Status:
         """Of an option that was not retired."""
         chance = self.chances.get(arm)
         if chance is None:
@@ -365,9 +366,13 @@ def _notes(state: State) -> Iterable[str]:
         yield f"{alone:,} of {counted(state.used, 'measurement')} {what} nothing with others."
     if state.failed:
         yield f"{counted(state.failed, 'attempt')} to measure failed."
-    noise = state.noise()
-    for metric, width in zip(state.definition.metrics, noise, strict=True):
-        if width == 0 and not metric.exact:
+    noise, is_binary = state.noise(), state.sums.binary(state.present)
+    for at, (metric, width) in enumerate(zip(state.definition.metrics, noise, strict=True)):
+        if metric.exact or width != 0:
+            continue
+        if is_binary[at] and not metric.log:
+            yield taken_for_coins(metric.name, int(state.sums.known[state.present, at].max()))
+        else:
             yield f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
 
 

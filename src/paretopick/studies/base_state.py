@@ -108,6 +108,10 @@ class State(ABC):
         """Returns the options that ``proposals`` begins with, if several are equally due and any of them may be first."""
 
     @abstractmethod
+    def room_for(self, arm: int, out: Mapping[int, int]) -> int:
+        """Returns how many more measurements of an option can count now, beside those that are being made."""
+
+    @abstractmethod
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
         """Returns how many measurements of each option are being made that nobody waits for any more."""
 

@@ -69,7 +69,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What further measurements would bring; ``next_step`` says it in a sentence."""
+    """What further measurements would bring; ``next_step`` says it in a sentence.
+
+    Made by ``plan`` of a study that goes on::
+
+        ahead = pp.plan(study, more=[100, 300])
+        print(ahead.present, ahead.needed, ahead.next_step)
+    """
 
     used: int
     """Measurements so far."""

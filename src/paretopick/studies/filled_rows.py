@@ -16,10 +16,11 @@ from paretopick._texts import NUMBER, whole_number_of
 from paretopick._words import counted, cut, quoted, short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX
-from paretopick.studies.definition import RESERVED, Told
+from paretopick.studies.definition import RESERVED
 from paretopick.studies.repeats import check_repeat
 from paretopick.studies.study import Study
 from paretopick.studies.tables import cells_of, check_metric_columns, time_text
+from paretopick.studies.told import Told
 
 NO_FAILURE = ("", "-", "0", "no", "none", "false", "n", "nein", "non")
 """What people write into the column ``failed`` when nothing failed."""

@@ -36,9 +36,9 @@ MOST_NAMES = 12
 def headline(result: ParetoResult) -> str:
     """Returns the answer on one line, and how sure it is."""
     used = f"{result.used_text} {'used' if result.spent is None else 'spent'}"
-    if not result.pareto and result.probability is not None and result.has_limits:
+    if not result.answer and result.probability is not None and result.has_limits:
         return f"{_nobody(result)[:-1]} ({used}). That is {_right(result)}."
-    front = ", ".join(_choices(result, result.pareto)) or ("none" if result.done else "none yet")
+    front = ", ".join(_choices(result, result.answer)) or ("none" if result.done else "none yet")
     state = sought(result).capitalize() if result.done else "Best guess so far"
     text = f"{state}: {front} ({used})."
     return text if result.probability is None else f"{text} {'It' if result.is_part else 'The set'} is {_right(result)}."
@@ -61,14 +61,14 @@ def _right(result: ParetoResult) -> str:
 
 def sentence(result: ParetoResult) -> str:
     """Returns the answer in one sentence, which says what is sure and what is not."""
-    if not result.pareto:
+    if not result.answer:
         return _nobody(result)
     named = sought(result)
     members = [row for row in result.ranked() if row.in_answer]
     sure = _choices(result, [row.option for row in members if row.status == "pareto"])
     likely = _choices(result, [row.option for row in members if row.status != "pareto"])
     if all(row.probability is None for row in members):
-        found = f"{listed(result.pareto)} {'looks' if len(result.pareto) == 1 else 'look'} {named}"
+        found = f"{listed(result.answer)} {'looks' if len(result.answer) == 1 else 'look'} {named}"
     elif sure and likely:
         found = f"{joined(sure)} {'is' if len(sure) == 1 else 'are'} {named}, and probably {joined(likely)}"
     else:
@@ -80,7 +80,7 @@ def sentence(result: ParetoResult) -> str:
 
 def _choices(result: ParetoResult, names: Sequence[str]) -> list[str]:
     """Some members of the answer, with "or" between those of which either will do."""
-    groups = dict.fromkeys(tuple(name for name in names if name in group) for group in result.choices)
+    groups = dict.fromkeys(tuple(name for name in names if name in group) for group in result.named_choices)
     places = {group: names.index(group[0]) for group in groups if group}
     return [" or ".join(unmistakable(group)) for group in sorted(places, key=lambda group: places[group])]
 
@@ -99,12 +99,12 @@ def how_sure(result: ParetoResult) -> str:
     """Returns how sure the answer is, and which options are the likeliest to be on its wrong side."""
     if result.probability is None:
         return f"How sure that is cannot be said: {result.certainty.how[:1].lower()}{result.certainty.how[1:]}"
-    text = f"{'This set' if result.pareto else 'That'} is {_right(result)}"
+    text = f"{'This set' if result.answer else 'That'} is {_right(result)}"
     matters = [row for row in result.doubtful if not _either_will_do(row, result)]
     doubts = [f"{name} ({_wrongly(row)})" for row, name in zip(matters, _names(matters[:MOST_DOUBTS]), strict=False)]
     text += f"; the doubt is mostly about {joined(doubts)}" if doubts else ""
     aside = {row.option for row in result.doubtful} - {row.option for row in matters}
-    alike = [listed(group) for group in result.near_equals if not aside.isdisjoint(group)]
+    alike = [listed(group) for group in result.alike if not aside.isdisjoint(group)]
     return f"{text}; of {joined(alike)}, which are nearly equal, either will do." if alike else f"{text}."
 
 
@@ -140,7 +140,7 @@ def may_be_shorter(spare: Sequence[str]) -> str:
 
 def group_lines(result: ParetoResult) -> Iterator[str]:
     """Yields who is surely in, open and surely out, and who is nearly equal, a line each."""
-    groups = result.groups
+    groups = result.named_groups
     if any(row.probability is not None for row in result.options):
         yield from _group("Surely in", unmistakable(groups.surely_in))
         unsure = sorted((row for row in result.options if row.status == "open"), key=lambda row: -(row.doubt or 0.0))
@@ -149,7 +149,7 @@ def group_lines(result: ParetoResult) -> Iterator[str]:
         by_text = {row.option: status_text(row) for row in result.ranked()}
         for title, status in SURELY_OUT.items():
             yield from _group(title, unmistakable(name for name in groups.surely_out if by_text[name] == status))
-    for group in result.near_equals:
+    for group in result.alike:
         yield f"Nearly equal, either will do: {listed(group)}"
 
 
@@ -179,8 +179,8 @@ def _wrongly(row: OptionResult) -> str:
 
 def _either_will_do(row: OptionResult, result: ParetoResult) -> bool:
     """Whether another option of the answer is nearly equal, so that it matters little on which side this one is."""
-    groups = (set(group) - {row.option} for group in result.near_equals if row.option in group)
-    return any(not group.isdisjoint(result.pareto) for group in groups)
+    groups = (set(group) - {row.option} for group in result.alike if row.option in group)
+    return any(not group.isdisjoint(result.answer) for group in groups)
 
 
 def _names(rows: Iterable[OptionResult]) -> list[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from paretopick._arrays import check_choice
 from paretopick._words import counted
@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
-"""Every option has one of them; tables show them in this order."""
+    from paretopick.studies.study import Study
+
+Status: TypeAlias = Literal["pareto", "open", "dominated", "infeasible", "retired"]
+"""What is known of the place of an option: every one has one of them."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""In the order in which tables show them."""
 
 HARDLY = 0.02
 """An option that is less likely than this to be on the wrong side is in no doubt."""
@@ -31,10 +36,19 @@ HARDLY = 0.02
 
 @dataclass(frozen=True)
 class OptionResult:
-    """What is known about one option."""
+    """What is known about one option.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> out = result.options[2]
+    >>> out.option, out.status, out.dominated_by, out.means
+    ('c', 'dominated', ('b',), {'quality': 4.0, 'price': 2.5})
+    """
 
     option: str
-    status: str
+    status: Status
     """pareto (surely Pareto-optimal, or with margins surely worth keeping), dominated (surely not, or surely covered by one that
     is kept), infeasible (surely beyond a limit), open (neither: ``in_answer`` says which way), or retired"""
     dominated_by: tuple[str, ...]
@@ -76,9 +90,9 @@ class OptionResult:
 class Groups(NamedTuple):
     """The options by how sure their place is."""
 
-    surely_in: tuple[str, ...]
-    open: tuple[str, ...]
-    surely_out: tuple[str, ...]
+    surely_in: tuple[Any, ...]
+    open: tuple[Any, ...]
+    surely_out: tuple[Any, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,11 +103,25 @@ class ParetoResult:
     option's ``status`` and probability say follows from all measurements that count. So does the answer, except where a policy
     with rounds has decided: then the answer is what it decided, and a note names the options of which the measurements say
     otherwise. ``print`` shows the answer, the three groups, how sure they are, what to do next, and the notes.
+
+    ``pareto``, ``groups``, ``choices`` and ``near_equals`` have options as they were given to ``identify``, be they numbers,
+    functions or dicts; so have ``status`` and ``in_answer`` as their keys, unless these cannot be keys. In tables, texts and
+    JSON, and in the results of a study that was opened by its name, options are their names.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> result.pareto, result.probability, result.status["c"]
+    (('a', 'b'), 1.0, 'dominated')
+    >>> result.sentence
+    'Of 3 options, a and b are Pareto-optimal.'
     """
 
-    study: str
+    study_name: str
     done: bool
-    pareto: tuple[str, ...]
+    answer: tuple[str, ...]
+    """The names of the options in ``pareto``."""
     options: tuple[OptionResult, ...]
     certainty: Certainty
     """That ``pareto`` is right as a whole."""
@@ -111,9 +139,8 @@ class ParetoResult:
     """Whether the study was after some Pareto-optimal options, and not all of them."""
     level: float = 0.95
     """At least so probable is what is called sure."""
-    near_equals: tuple[tuple[str, ...], ...] = ()
-    """Groups of options of which either will do: with margins, that cover each other; else, that cannot be told apart and
-    cannot be far apart."""
+    alike: tuple[tuple[str, ...], ...] = ()
+    """The names of the options in ``near_equals``."""
     resolution: Resolution | None = None
     """Up to which differences the answer is right, where no margin is declared; None if that cannot be said."""
     stopped: str | None = None
@@ -124,6 +151,16 @@ class ParetoResult:
     """How much of the noise measurements in the same block share, where the study has a pairing; None if that is not known."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
+    study: Study | None = field(default=None, compare=False)
+    """The study that it is about, with all measurements; it stays open, even one in memory, for as long as the result is there.
+    None of a result that was read or sent."""
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """By their names, options as they were given to ``identify``."""
+
+    @property
+    def pareto(self) -> tuple[Any, ...]:
+        """The answer: the options that are Pareto-optimal, or with margins worth keeping."""
+        return self._as_given(self.answer)
 
     @cached_property
     def metrics(self) -> dict[str, str | None]:
@@ -145,28 +182,59 @@ class ParetoResult:
         return self.certainty.probability
 
     @property
-    def status(self) -> dict[str, str]:
-        """The status of every option, by its name."""
-        return {row.option: row.status for row in self.options}
+    def status(self) -> dict[Any, Status]:
+        """The status of every option."""
+        return dict(zip(self._keys, (row.status for row in self.options), strict=True))
 
     @property
-    def in_answer(self) -> dict[str, bool]:
-        """Of every option, by its name, whether it is in the answer."""
-        return {row.option: row.in_answer for row in self.options}
+    def in_answer(self) -> dict[Any, bool]:
+        """Of every option, whether it is in the answer."""
+        return dict(zip(self._keys, (row.in_answer for row in self.options), strict=True))
 
     @property
     def groups(self) -> Groups:
         """The options by how sure their place is: surely in, open, surely out. Retired ones are in none."""
+        return Groups(*map(self._as_given, self.named_groups))
+
+    @property
+    def named_groups(self) -> Groups:
+        """The names of the options in ``groups``."""
         by_status = {status: tuple(row.option for row in self.ranked() if row.status == status) for status in STATUSES}
         return Groups(by_status["pareto"], by_status["open"], by_status["dominated"] + by_status["infeasible"])
 
     @property
-    def choices(self) -> tuple[tuple[str, ...], ...]:
+    def near_equals(self) -> tuple[tuple[Any, ...], ...]:
+        """Groups of options of which either will do.
+
+        With margins, that cover each other; else, that cannot be told apart and cannot be far apart.
+        """
+        return tuple(map(self._as_given, self.alike))
+
+    @property
+    def choices(self) -> tuple[tuple[Any, ...], ...]:
         """The answer as what there is to choose from: where there are margins, members of which either will do are together."""
-        apart = [(name,) for name in self.pareto]
-        groups = [tuple(name for name in group if name in self.pareto) for group in self.near_equals if self.has_margins]
+        return tuple(map(self._as_given, self.named_choices))
+
+    @property
+    def named_choices(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the options in ``choices``."""
+        apart = [(name,) for name in self.answer]
+        groups = [tuple(name for name in group if name in self.answer) for group in self.alike if self.has_margins]
         together = {name: group for group in [*apart, *filter(None, groups)] for name in group}
-        return tuple(dict.fromkeys(together[name] for name in self.pareto))
+        return tuple(dict.fromkeys(together[name] for name in self.answer))
+
+    def _as_given(self, names: Iterable[str]) -> tuple[Any, ...]:
+        return tuple(self.given.get(name, name) for name in names)
+
+    @property
+    def _keys(self) -> list[Any]:
+        """The options as they were given, if dicts can have them as keys; else their names."""
+        names = [row.option for row in self.options]
+        keys = self._as_given(names)
+        try:
+            return list(keys) if len(set(keys)) == len(keys) else names
+        except Exception:  # lists, arrays, and whatever else has no hash or cannot be compared
+            return names
 
     @property
     def has_margins(self) -> bool:
@@ -251,19 +319,26 @@ class ParetoResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values; ``next_step`` is None unless somebody has asked for it before."""
-        left_out = ("metric_records", "look_ahead", "options")
+        left_out = ("metric_records", "look_ahead", "options", "study", "study_name", "given", "answer", "alike")
         fields: dict[str, Any] = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         fields = {name: _plain(value) for name, value in fields.items() if name not in left_out}
         fields |= {
+            "study": self.study_name,
+            "pareto": self.answer,
+            "near_equals": self.alike,
             "options": [asdict(row) for row in self.options],
             "metrics": self.metrics,
             "exact": self.exact,
             "margins": {metric.name: metric.margin for metric in self.metric_records if metric.margin is not None},
             "limits": {metric.name: metric.limit for metric in self.metric_records if metric.limit is not None},
-            "groups": self.groups._asdict(),
+            "groups": self.named_groups._asdict(),
             "next_step": vars(self).get("next_step"),
         }
         return json.loads(json.dumps(fields))  # type: ignore[no-any-return]  # tuples become lists
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and sent to other processes: all but the study, which has a database."""
+        return vars(self) | {"study": None}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Returns everything as a JSON text."""

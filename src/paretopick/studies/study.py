@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import builtins
 import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_flag, check_integer, check_name, check_real, check_sequence
-from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady
+from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotDue, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
@@ -21,7 +23,7 @@ from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, CostGiven, Spent
 from paretopick.studies.data import StudyData, data_of
-from paretopick.studies.definition import Definition, Scale, Told, Values, define
+from paretopick.studies.definition import Definition, Scale, define
 from paretopick.studies.given import each_of, is_list, kept_text, number_of, worker_of
 from paretopick.studies.live import LiveState
 from paretopick.studies.measurement import Measurement
@@ -31,6 +33,7 @@ from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
 from paretopick.studies.suggested_pairing import suggested
+from paretopick.studies.told import Told, Values
 from paretopick.studies.views import (
     StudyProgress,
     exact_values,
@@ -39,9 +42,11 @@ from paretopick.studies.views import (
     progress,
     status,
 )
+from paretopick.studies.workers import HandedOut, is_gone, name_here
 
 if TYPE_CHECKING:
     from paretopick.estimates import Estimates
+    from paretopick.studies.opening import IfExists
 
 MANY = 1000
 """So many measurements are looked up one by one, and more of them by reading the log; results look through so many events for
@@ -60,15 +65,16 @@ LEASE = 3600.0
 class Study(Amendments):
     """Options, metrics, a budget, and all that was measured so far.
 
-    A loop in any number of processes, each with a name of its own::
+    A loop in any number of processes::
 
         study = pp.Study.create("boosters", options=["a", "b", "c"], metrics={"response": "max", "price": "min"}, budget=300)
         while not study.done:
-            for todo in study.ask(worker="w1", wait=60):
+            for todo in study.ask(wait=60):
                 study.tell(todo.number, measure(todo.option))
         print(study.result())
 
-    Nothing is lost when a process dies: ``Study.open`` goes on from the database. An object may be shared by threads.
+    Nothing is lost when a process dies: ``Study.open`` goes on from the database. An object may be shared by threads, and with
+    ``if_exists="open"`` every process can run the same lines.
     """
 
     def __init__(self, storage: Storage, stored: StoredStudy) -> None:
@@ -80,6 +86,7 @@ class Study(Amendments):
             raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, definition)
         self._looks = Looks()
+        self._handed_out = HandedOut()
         self._suggested: tuple[int, str | None] | None = None
         """Which pairing would help, as of the position in the log."""
         with self._live.reading():
@@ -106,6 +113,7 @@ class Study(Amendments):
         resolution: Finest | None = None,
         pairing: str | None = None,
         storage: StorageChoice = None,
+        if_exists: IfExists = "error",
     ) -> Study:
         """Returns a new study, kept in a database from now on.
 
@@ -136,6 +144,9 @@ class Study(Amendments):
             storage: the URL of a database, or the path of an SQLite file; ``"sqlite://"`` is kept in memory, and gone with the
                 process. By default what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working
                 folder.
+            if_exists: where a study has the name already: "error" refuses; "open" returns it if it is about the same, with more
+                budget and options if these are given, and says else what is not; "replace" deletes it, with all its
+                measurements, and begins anew.
         """
         definition = define(
             options=options,
@@ -149,7 +160,9 @@ class Study(Amendments):
             resolution=resolution,
             pairing=pairing,
         )
-        return new_study(name, definition, storage)
+        from paretopick.studies.opening import study_named  # which needs this class
+
+        return study_named(name, definition, storage, if_exists)
 
     @classmethod
     def open(cls, name: str, *, storage: StorageChoice = None) -> Study:
@@ -233,7 +246,7 @@ class Study(Amendments):
         return self._looks.reached(mine)
 
     def ask(
-        self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE, wait: float = 0.0, shuffle: bool = False
+        self, n: int = 1, *, worker: str | None = None, lease: float | None = LEASE, wait: float = 0.0, shuffle: bool = False
     ) -> builtins.list[Measurement]:
         """Returns up to ``n`` measurements to make now.
 
@@ -248,14 +261,17 @@ class Study(Amendments):
 
         Args:
             n: the most that are wanted.
-            worker: who asks. Workers that run side by side need different names.
+            worker: who asks. By default a name of its own for each thread of each process, under which nobody else asks; what
+                such a worker had out when its process ended is free as soon as nothing else is left to do on that machine, and
+                elsewhere when its lease has run out. With a name that you give, a worker finds its work again in another process;
+                those that run side by side need different ones.
             lease: seconds until others may have the measurement too; None for never.
             wait: seconds to wait for others, if there is nothing to do before they have told and the study is not done.
             shuffle: put options that are equally due, and what is handed out together, in a random order: the same for the same
                 name of the study and number of the measurement.
         """
         n = check_integer(n, "n", minimum=0, maximum=LARGEST_BUDGET)
-        check_name(worker, "worker")
+        worker = name_here() if worker is None else check_name(worker, "worker")
         seed = self.name if check_flag(shuffle, "shuffle") else None
         until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
         pause = 0.02
@@ -263,14 +279,25 @@ class Study(Amendments):
             if n and self._state.aim.is_set and self._is_sure():
                 return []
             leases = self._live.change(lambda rules: rules.hand_out(n, worker, lease, seed=seed))
-            if leases or n == 0 or self.done or time.monotonic() >= until:
+            if leases or n == 0 or self.done:
+                break
+            if self._free_what_the_gone_had():
+                continue
+            if time.monotonic() >= until:
                 break
             time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
             pause = min(2 * pause, 1.0)
+        self._handed_out.add((out.number for out in leases), worker)
         names, settings = self.options, self.definition.settings
         return [
             Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires, out.repeat or 0) for out in leases
         ]
+
+    def _free_what_the_gone_had(self) -> bool:
+        """Gives back what is out with workers whose processes have ended on this machine; returns whether there was some."""
+        with self._live.reading() as (_, transaction):
+            gone = {lease.worker for lease in transaction.leases() if not lease.withdrawn and is_gone(lease.worker)}
+        return any(self._live.change(partial(Rules.release, numbers=(), worker=name)) for name in gone)
 
     def tell(
         self,
@@ -282,6 +309,10 @@ class Study(Amendments):
     ) -> None:
         """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
 
+        Unless somebody else was first: a measurement that was handed out here, and that another process with the same name of a
+        worker has told or failed meanwhile, or one who got it when the lease had run out. What they said stays, what is told now
+        is not used, and a warning says so.
+
         Args:
             number: of the measurement, from ``ask``; or a list of numbers, with as many rows of values: all are kept, or none.
             values: by name of the metric, or in the order of the metrics; None for a metric that could not be measured. What
@@ -292,11 +323,21 @@ class Study(Amendments):
         """
         told, worker = self._several(number, values), worker_of(worker)
 
-        def tell(rules: Rules) -> None:
+        def tell(rules: Rules) -> builtins.list[NotDue]:
+            late = []
             for each, row in told:
-                rules.tell(each, row, worker)
+                try:
+                    rules.tell(each, row, worker)
+                except NotDue as problem:  # nothing was written of this one
+                    if each not in self._handed_out:
+                        raise
+                    late.append(problem)
+            return late
 
-        self._live.change(tell, request)
+        for problem in self._live.change(tell, request):
+            advice = "workers that run side by side need different names, and leases as long as measurements take."
+            warnings.warn(f"somebody else was first: {problem} What was told now is not used; {advice}", stacklevel=2)
+        self._handed_out.remove((each for each, _ in told), worker)
 
     def _several(self, number: Any, values: Any) -> builtins.list[tuple[int, Told]]:
         """Numbers and what came out, from one of each or from as many."""
@@ -310,6 +351,40 @@ class Study(Amendments):
                 "row for each number, and every number once."
             )
         return [(each, self.definition.told(row)) for each, row in zip(numbers, rows, strict=True)]
+
+    def tell_repeats(
+        self,
+        number: int,
+        values: Sequence[Values | Told],
+        *,
+        worker: str | None = None,
+        request: str | None = None,
+    ) -> int:
+        """Keeps several measurements of an option that were made at once, where one was asked for; all or none of them.
+
+        The others count as if they had been asked for, too, each as one, as far as the budget, or the round, has room for them
+        beside what others are measuring; the last ones are left out.
+
+        Args:
+            number: of the measurement, from ``ask``.
+            values: a measurement each, as ``tell`` takes it.
+            worker: who tells; by default whoever has the measurement.
+            request: an id of this call; see ``add``.
+
+        Returns:
+            How many were kept.
+
+        >>> study = Study.create("s", options=["a", "b"], metrics={"m": "max"}, budget=10, storage="sqlite://")
+        >>> study.tell_repeats(study.ask()[0].number, [[1.0], [2.0], [3.0]]), study.used
+        (3, 3)
+        """
+        rows = check_sequence(values, "values", "is not a list of measurements")
+        if not rows:
+            raise InvalidInput("there are no measurements to tell; report one that could not be made with fail().")
+        number, told, worker = number_of(number), [self.definition.told(row) for row in rows], worker_of(worker)
+        kept = self._live.change(lambda rules: rules.tell_repeats(number, told, worker), request)
+        self._handed_out.remove([number], worker)
+        return kept
 
     def fail(
         self,
@@ -335,37 +410,42 @@ class Study(Amendments):
         details: dict[str, Any] = {"why": kept_text(why)} | ({} if output is None else {"output": kept_text(output)})
         details |= {} if cost is None else {"cost": check_real(cost, "cost", minimum=0.0)}
         worker = worker_of(worker)
-        self._live.change(lambda rules: rules.fail(number, details, worker), request)
+        try:
+            self._live.change(lambda rules: rules.fail(number, details, worker), request)
+        except NotDue:
+            if number not in self._handed_out:  # else somebody else was first
+                raise
+        self._handed_out.remove([number], worker)
 
-    def renew(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
+    def renew(self, *numbers: int, worker: str | None = None, lease: float | None = LEASE) -> builtins.list[int]:
         """Gives a worker more time for measurements that take long; call it before the lease runs out.
 
         Args:
             numbers: of the measurements.
-            worker: who has them.
+            worker: who has them; by default as for ``ask``.
             lease: seconds from now until others may have them too; None for never.
 
         Returns:
             Those of the numbers that are still with the worker. The others were told, or others have them now.
         """
-        wanted = [number_of(number) for number in numbers]
-        check_name(worker, "worker")
-        return self._live.change(lambda rules: rules.renew(wanted, worker, lease))
+        wanted, name = [number_of(number) for number in numbers], worker_of(worker) or name_here()
+        return self._live.change(lambda rules: rules.renew(wanted, name, lease))
 
-    def release(self, *numbers: int, worker: str = "main", request: str | None = None) -> builtins.list[int]:
+    def release(self, *numbers: int, worker: str | None = None, request: str | None = None) -> builtins.list[int]:
         """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers.
 
         Args:
             numbers: of the measurements; without any, all that the worker has.
-            worker: who has them.
+            worker: who has them; by default as for ``ask``.
             request: an id of this call; see ``add``.
 
         Returns:
             The numbers that were given back.
         """
-        wanted = [number_of(number) for number in numbers]
-        check_name(worker, "worker")
-        return self._live.change(lambda rules: rules.release(wanted, worker), request)
+        wanted, name = [number_of(number) for number in numbers], worker_of(worker) or name_here()
+        freed = self._live.change(lambda rules: rules.release(wanted, name), request)
+        self._handed_out.remove(freed, name)
+        return freed
 
     def result(self, *, level: float = LEVEL, rehearsals: int = 0) -> ParetoResult:
         """Returns which options are Pareto-optimal, as far as can be said now, and how sure that is.
@@ -394,7 +474,7 @@ class Study(Amendments):
             notes += [self._suggested[1]] if self._suggested[1] is not None else []
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
-        return replace(found, notes=(*found.notes, *notes)) if notes else found
+        return replace(found, notes=(*found.notes, *notes), study=self)
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
@@ -505,17 +585,6 @@ class Study(Amendments):
     def _state(self) -> State:
         """What followed from the log when it was looked at last."""
         return self._live.state
-
-
-def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
-    """Returns a study that nobody has created before; refuses a name that is taken."""
-    check_name(name, "study")
-    definition.check_columns()
-    database = open_storage(storage)
-    stored = database.create(name, definition.to_dict())
-    if stored is None:
-        raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open it, or choose another name.")
-    return Study(database, stored)
 
 
 def _sought(name: str) -> str:

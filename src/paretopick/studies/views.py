@@ -110,7 +110,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float, looks:
         "accepted": [names[arm] for arm in moment.accepted],
         "rejected": [names[arm] for arm in moment.rejected],
         "retired": {names[arm]: why for arm, why in state.retired.items()},
-        "pareto": list(result.pareto),
+        "pareto": list(result.answer),
         "sought": pages.sought(result),
         "notes": list(result.notes),
         "out": [
