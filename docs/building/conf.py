@@ -6,11 +6,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from sphinx.pycode import ModuleAnalyzer
+
 import paretopick
 
 project = "paretopick"
 version = release = paretopick.__version__
-author = "The authors of paretopick"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "building.tutorials"]
 exclude_patterns = ["building"]
 highlight_language = "text"
@@ -27,7 +28,7 @@ add_module_names = False
 toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
-html_title = "paretopick"
+html_title = f"paretopick {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
@@ -35,15 +36,13 @@ html_copy_source = False
 html_domain_indices = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
-    "footer_start": ["copyright"],
+    "footer_start": [],
     "footer_end": [],
     "show_toc_level": 2,
     "navigation_with_keys": False,
 }
 html_sidebars = {"index": []}
-project_copyright = f"MIT licence. paretopick {version}"
 
 copybutton_selector = "div:not(.output) > div.highlight > pre"
 
@@ -72,6 +71,19 @@ def _short_signatures(app, what, name, thing, options, signature, returns):
         text and re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"NDArray[\1]", text) for text in (signature, returns)
     ]
     return tuple(shorter)
+
+
+def _one_signature(analyze):
+    """Overloads tell types apart, and name no arguments; the function itself does."""
+
+    def analyzed(self):
+        analyze(self)
+        self.overloads.clear()
+
+    return analyzed
+
+
+ModuleAnalyzer.analyze = _one_signature(ModuleAnalyzer.analyze)
 
 
 def setup(app):

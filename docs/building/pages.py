@@ -56,7 +56,7 @@ def with_outputs(page: str, outputs: list[str]) -> str:
 
 def output_block(text: str) -> str:
     """Returns what shows an output, with sentences folded as by a terminal; rows of tables are left alone."""
-    lines = (line.rstrip() if "  " in line else "\n".join(textwrap.wrap(line, 100)) for line in text.rstrip().splitlines())
+    lines = (line.rstrip() if "  " in line else "\n".join(textwrap.wrap(line, 92)) for line in text.rstrip().splitlines())
     return "````{code-block} text\n:class: output\n\n" + "\n".join(lines) + "\n````\n"
 
 
