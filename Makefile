@@ -62,7 +62,7 @@ lowest:  ## the quick tests with the lowest versions of everything that pyprojec
 	$(LOWEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(INSTALL_LOWEST) '.[parquet,postgresql]' --group test
 	PYTHONPATH=tests $(LOWEST)/bin/python tests/support/kernels.py
-	$(LOWEST)/bin/pytest -n auto --dist worksteal -m "not slow" -W ignore::DeprecationWarning
+	$(LOWEST)/bin/pytest -n auto --dist worksteal -m "not slow and not long" -W ignore::DeprecationWarning
 
 # The tests would compile them, too, but each of their processes all of them at the same time.
 kernels: $(VENV)/installed-dev  ## compile the simulation kernels, if they are not on disk: two minutes of one core

@@ -3,30 +3,26 @@
 Editors complete these names and texts, and type checkers refuse what is none of them: ``policy="ege-srr"``, ``{"b": "mn"}``.
 They are about what you write; what the package returns are the classes of ``paretopick`` itself.
 
-=================  ==========================================================================================
-``MetricsGiven``   ``{"seconds": "min", "quality": "max"}``, or a ``MetricTable`` or ``pp.Metric`` for each;
-                   a list of ``pp.Metric``; or one text, ``"seconds:min~2%<=50,errors<=0.01"``
-``MetricTable``    ``{"goal": "min", "margin": "2%", "at_most": 50}``
-``Goal``           ``"min"``, ``"max"``, ``"minimize"``, ``"maximise"`` and the like
-``PolicyGiven``    ``"apt"``, ``("apt", {"batch": 8})`` or ``{"name": "apt", "batch": 8}``
-``PolicyName``     the keys of ``pp.POLICIES``
-``PolicyOptions``  ``{"batch": 8}``, the options of all policies; ``PolicyTable`` has a ``name``, too
-``BudgetGiven``    ``600``, ``("seconds", 1200)``, ``{"dollars": 5}`` or ``"20m"``
-``CostGiven``      the name of what a measurement costs, or a number for each option
-``StorageChoice``  the address of a database, the path of an SQLite file, ``"sqlite://"`` for memory, or None
-                   for what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db``
-``Scale``          ``"noise"``, ``"raw"``, or what each metric is divided by: ``{"seconds": 0.1}``
-``Finest``         a number, in units of the noise, or differences by metric: ``{"seconds": 0.1, "size": "5%"}``
-``Watch``          a function of a ``pp.Study`` and a text
-``Status``         ``"pareto"``, ``"open"``, ``"dominated"``, ``"infeasible"`` or ``"retired"``
-``InstanceName``   the keys of ``pp.INSTANCES``
-``ScheduleName``   the keys of ``pp.SCHEDULES``
-``Spend``          ``"printed"`` or ``"all"``
-``Engine``         ``"auto"``, ``"compiled"`` or ``"reference"``
-``Margins``        one number, or one for each objective, and None for one that is not compared
-``Limits``         one number for each objective, and None where there is no limit
-``Seed``           an int, a SeedSequence or a Generator, as NumPy's functions take it, or None
-=================  ==========================================================================================
+- ``MetricsGiven``: ``{"seconds": "min", "quality": "max"}``, or a ``MetricTable`` or ``pp.Metric`` for each; a list of
+  ``pp.Metric``; or one text, ``"seconds:min~2%<=50,errors<=0.01"``
+- ``MetricTable``: ``{"goal": "min", "margin": "2%", "at_most": 50}``
+- ``Goal``: ``"min"``, ``"max"``, ``"minimize"``, ``"maximise"`` and the like
+- ``PolicyGiven``: ``"apt"``, ``("apt", {"batch": 8})`` or ``{"name": "apt", "batch": 8}``
+- ``PolicyName``: the keys of ``pp.POLICIES``
+- ``PolicyOptions``: ``{"batch": 8}``, the options of all policies; ``PolicyTable`` has a ``name``, too
+- ``BudgetGiven``: ``600``, ``("seconds", 1200)``, ``{"dollars": 5}`` or ``"20m"``
+- ``CostGiven``: the name of what a measurement costs, or a number for each option
+- ``StorageChoice``: the address of a database, the path of an SQLite file, ``"sqlite://"`` for memory, or None for what the
+  environment variable PARETOPICK_STORAGE says, or ``paretopick.db``
+- ``IfExists``: ``"open"``, ``"replace"`` or ``"error"``
+- ``Status``: ``"pareto"``, ``"open"``, ``"dominated"``, ``"infeasible"`` or ``"retired"``
+- ``InstanceName``: the keys of ``pp.INSTANCES``
+- ``ScheduleName``: the keys of ``pp.SCHEDULES``
+- ``Spend``: ``"printed"`` or ``"all"``
+- ``Engine``: ``"auto"``, ``"compiled"`` or ``"reference"``
+- ``Margins``: one number, or one for each objective, and None for one that is not compared
+- ``Limits``: one number for each objective, and None where there is no limit
+- ``Seed``: an int, a SeedSequence or a Generator, as NumPy's functions take it, or None
 
 A mapping in a variable of its own needs its annotation, since type checkers take ``{"seconds": "min"}`` for a ``dict[str, str]``:
 
@@ -52,10 +48,8 @@ from paretopick.policies import PolicyGiven, PolicyName, PolicyOptions, PolicyTa
 from paretopick.schedules import ScheduleName, Spend
 from paretopick.simulation.engine import Engine
 from paretopick.storage import StorageChoice
-from paretopick.studies.aims import Finest
 from paretopick.studies.budgets import BudgetGiven, CostGiven
-from paretopick.studies.crew import Watch
-from paretopick.studies.definition import Scale
+from paretopick.studies.opening import IfExists
 from paretopick.studies.result import Status
 from paretopick.theory.margins import Limits, Margins
 
@@ -63,8 +57,8 @@ __all__ = [
     "BudgetGiven",
     "CostGiven",
     "Engine",
-    "Finest",
     "Goal",
+    "IfExists",
     "InstanceName",
     "Limits",
     "Margins",
@@ -74,11 +68,9 @@ __all__ = [
     "PolicyName",
     "PolicyOptions",
     "PolicyTable",
-    "Scale",
     "ScheduleName",
     "Seed",
     "Spend",
     "Status",
     "StorageChoice",
-    "Watch",
 ]

@@ -226,6 +226,7 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "renew": (lambda study, number, **more: study.renew(number, **more), {"number": 2, "worker": "main", "lease": 5.0}),
     "release": (lambda study, number, **more: study.release(number, **more), {"number": 2, "worker": "main"}),
     "extend": (pp.Study.extend, {"budget": 40, "confidence": 0.9, "resolution": None}),
+    "choose_baseline": (pp.Study.choose_baseline, {"option": "a"}),
     "aim": (pp.Study.aim, {"confidence": 0.9, "resolution": None}),
     "add": (pp.Study.add, {"measurements": [("a", (1, 2)), ("b", {"m": 1, "p": 2, "repeat": 3})]}),
     "record": (
@@ -235,7 +236,7 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "corrected": {1: (1, None)}, "why": "wrong",
         },
     ),
-    "result": (pp.Study.result, {"rehearsals": 0}),
+    "result": (pp.Study.result, {"rehearsals": 0, "baseline": "a"}),
 }  # fmt: skip
 """What can be done with a study, with arguments that are right for that of ``known_study``."""
 

@@ -60,10 +60,12 @@ pp.policy("ege-sr-k", n_arms=3, n_objectives=2, budget=30, max_arm=2)  # refused
 pp.schedule("sh", 20, 1000, spend="all")
 pp.identify(measure, OPTIONS, METRICS, ("seconds", 20), scale={"a": 0.1, "b": 2}, resolution={"a": "5%"}, storage="sqlite://")
 pp.simulate(bandit, "apt", engine="reference")
+pp.identify(measure, OPTIONS, METRICS, 20, watch=lambda study, said: print(study.used, said), if_exists="replace")
 pp.schedule("hs", 20, 1000)  # refused
 pp.schedule("sh", 20, 1000, spend="al")  # refused
 pp.instance("covboost")  # refused
 pp.identify(measure, OPTIONS, METRICS, 20, scale="nois")  # refused
+pp.identify(measure, OPTIONS, METRICS, 20, if_exists="replaced")  # refused
 pp.simulate(bandit, "apt", engine="referenz")  # refused
 
 # What comes out.

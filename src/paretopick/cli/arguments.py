@@ -185,6 +185,17 @@ PairingGiven = Annotated[
 ]
 
 
+BaselineGiven = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="OPTION",
+        help="The option that results compare the others with, what is used today for instance.",
+        show_default=False,
+    ),
+]
+
+
 def aim_from(confidence: float | None, resolution: str | None) -> dict[str, Any]:
     """When to stop, from the texts of the command line, without what is not said."""
     told: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
@@ -365,6 +376,7 @@ def study_from(
     *,
     cost: str | None = None,
     pairing: str | None = None,
+    baseline: str | None = None,
 ) -> dict[str, Any]:
     """What defines a study, from the texts of the command line."""
     if options is None or metrics is None or budget is None:
@@ -378,6 +390,7 @@ def study_from(
         "scale": number_pairs(split_at_commas([scale]), f"--scale {scale}") if "=" in scale else scale,
         "exact": names_in(exact),
         "pairing": pairing,
+        "baseline": baseline,
     }
 
 

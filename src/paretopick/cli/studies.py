@@ -14,6 +14,7 @@ from paretopick._texts import value_of
 from paretopick._words import counted, listed, quoted
 from paretopick.cli.amendments import name_far_off
 from paretopick.cli.arguments import (
+    BaselineGiven,
     BudgetGiven,
     ConfidenceGiven,
     CostGiven,
@@ -78,6 +79,7 @@ def create(
     confidence: ConfidenceGiven = None,
     resolution: ResolutionGiven = None,
     pairing: PairingGiven = None,
+    baseline: BaselineGiven = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -88,13 +90,13 @@ def create(
     aim = aim_from(confidence, resolution)
     if name.endswith(".toml"):
         beside = {"--options": options, "--metrics": metrics, "--budget": budget, "--exact": exact, "--cost": cost}
-        beside |= {"--pairing": pairing}
+        beside |= {"--pairing": pairing, "--baseline": baseline}
         changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"} | {f"--{key}": True for key in aim}
         check_file_alone(name, {flag: bool(given) for flag, given in beside.items()} | changed)
         file = read_study_file(name)
         study = new_study(file.name, file.definition, storage)
     else:
-        told = study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing) | aim
+        told = study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing, baseline=baseline) | aim
         study = Study.create(name, **told, storage=storage)
     state, name = study.status(), study.name
     if as_json:
@@ -245,17 +247,18 @@ def result(
     name: OnlyName = None,
     level: Annotated[float, typer.Option(help="How probable an option must be in, or out, to be called sure.")] = LEVEL,
     rehearsals: Annotated[int, typer.Option(help="How often to simulate the same study as if the measured means were true.")] = 0,
+    baseline: BaselineGiven = None,
     storage: Storage = None,
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
     """Say which options are Pareto-optimal, how sure that is, and what to do next.
 
-    While the study goes on, this is the best guess so far. The table has the means of all options, and
-    who beats whom by how much.
+    While the study goes on, this is the best guess so far. The table has the means of all options, who beats whom by how much,
+    and how each compares with the baseline, if there is one.
     """
     check_one_form(as_json, as_csv)
-    found = open_study(name, storage).result(level=level, rehearsals=rehearsals)
+    found = open_study(name, storage).result(level=level, rehearsals=rehearsals, baseline=baseline)
     if as_json:
         print_result_as_json(found)
     elif as_csv:

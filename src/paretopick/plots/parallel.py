@@ -24,7 +24,7 @@ from paretopick.plots.style import (
     legend_above,
     say_nothing_yet,
 )
-from paretopick.plots.texts import fitted, legible, numbers, plain, short_names, shortened
+from paretopick.plots.texts import fitted, legible, numbers, plain, shortened
 from paretopick.plots.ticks import is_log
 from paretopick.studies.result import ParetoResult
 
@@ -96,7 +96,7 @@ class ParallelData:
             best=tuple(best for best, _ in ends),
             worst=tuple(worst for _, worst in ends),
             n_coloured=n,
-            tags=short_names(options.names[:n_tags]),
+            tags=options.tags(range(n_tags)),
             notes=(*margins_note(records), *crowd, *options.notes),
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 from paretopick._arrays import check_real
 from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
-from paretopick.studies.aims import Finest, check_aim
+from paretopick.studies.aims import check_aim
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, budget_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.given import each_of, kept_text, mapping_of, number_of
@@ -156,7 +156,13 @@ class Amendments(ABC):
         price = None if cost is None else check_real(cost, "cost", above=0.0)
         self._live.change(lambda rules: rules.join(name, own, price), request)
 
-    def aim(self, *, confidence: float | None = None, resolution: Finest | None = None, request: str | None = None) -> None:
+    def aim(
+        self,
+        *,
+        confidence: float | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
+        request: str | None = None,
+    ) -> None:
         """Says anew when the study stops before its budget is spent; what is not said stays.
 
         Args:
@@ -169,12 +175,32 @@ class Amendments(ABC):
         aim = check_aim(confidence, resolution, self.definition.metrics)
         self._live.change(lambda rules: rules.extend(None, aim), request)
 
+    def choose_baseline(self, option: str | None, *, request: str | None = None) -> None:
+        """Says with which option results compare the others from now on: what is used today, for instance.
+
+        Args:
+            option: its name; None to compare with none.
+            request: an id of this call; see ``add``.
+        """
+        name = self.definition.with_baseline(option).baseline
+        self._live.change(lambda rules: rules.describe({"baseline": name}), request)
+
+    def choose_command(self, definition: Definition, *, request: str | None = None) -> None:
+        """Says that it is measured with the command of a definition from now on; what was measured before counts as before.
+
+        Args:
+            definition: with the command, and all that goes with it.
+            request: an id of this call; see ``add``.
+        """
+        told = {name: value for name, value in definition.description.items() if name != "baseline"}
+        self._live.change(lambda rules: rules.describe(told), request)
+
     def extend(
         self,
         *numbers: int,
         budget: BudgetGiven | None = None,
         confidence: float | None = None,
-        resolution: Finest | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
         request: str | None = None,
         **more: Any,
     ) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from paretopick._arrays import BoolArray, FloatArray
 from paretopick._words import capital, counted, listed, quoted
 from paretopick.errors import NotReady
+from paretopick.studies.baselines import ComparedWithBaseline, compare_with
 from paretopick.studies.beating import beaten
 from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
 from paretopick.studies.coins import taken_for_coins
@@ -35,7 +36,14 @@ LEVEL = 0.95
 
 
 def result_of(
-    study: str, state: State, *, looks: Looks, sure: bool = True, rehearsals: int = 0, level: float = LEVEL
+    study: str,
+    state: State,
+    *,
+    looks: Looks,
+    sure: bool = True,
+    rehearsals: int = 0,
+    level: float = LEVEL,
+    baseline: str | None = None,
 ) -> ParetoResult:
     """Returns what a state says about the options now.
 
@@ -46,6 +54,7 @@ def result_of(
         sure: whether to look at all that takes a moment: who beats whom, who is nearly equal, the next step.
         rehearsals: how often to simulate the same study at the means as measured.
         level: how probable a status must be to be called sure.
+        baseline: the option to compare with, if it is another one than that of the study.
     """
     definition, said = state.definition, _said(state, level)
     means, signed = _means(state, said)
@@ -110,6 +119,7 @@ def result_of(
         spent=state.spent,
         look_ahead=_look_ahead(state, said) if sure else None,
         sharing=sharing,
+        compared_with_baseline=_compared_with_baseline(state, said, baseline) if sure else None,
     )
 
 
@@ -152,6 +162,18 @@ def _intervals(judgement: Judgement, definition: Definition, means: FloatArray) 
     for at, metric in enumerate(definition.metrics):
         ends[:, at] = means[:, [at]] if metric.exact else metric.unscaled(ends[:, at])
     return [[(low, high) for low, high in row] for row in ends.tolist()]
+
+
+def _compared_with_baseline(state: State, said: _Said, baseline: str | None) -> ComparedWithBaseline | None:
+    """How options compare with what is used today, if that was said."""
+    definition = state.definition
+    name = definition.baseline if baseline is None else baseline
+    if name is None:
+        return None
+    retired = definition.arm(name) in state.retired
+    why_not = "it is retired." if retired else "there are too few measurements."
+    present = [definition.options[arm] for arm in said.present]
+    return compare_with(name, said.judgement, present, definition.metrics, why_not)
 
 
 def _resolution(definition: Definition, judgement: Judgement | None) -> Resolution | None:

@@ -16,11 +16,11 @@ from paretopick.policies import DEFAULT_POLICY, POLICIES, PolicyChoice, PolicyGi
 from paretopick.policies.base import Policy
 from paretopick.studies.aims import NO_AIM, Aim, Finest, check_aim
 from paretopick.studies.budgets import NEARLY, Amount, Budget, BudgetGiven, CostGiven, Costs, budget_of, costs_of
-from paretopick.studies.options import options_of
+from paretopick.studies.options import name_of_option, options_of
 from paretopick.studies.told import Told, Values, read_measurement
 from paretopick.theory.requirements import Requirements
 
-RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits", "repeat")
+RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits", "repeat", "compared_with_baseline")
 """Columns that tables did not have yet when studies could have them as metrics or settings: these studies go on."""
 
 RESERVED = (
@@ -53,6 +53,8 @@ class Definition:
     """When it stops before the budget is spent."""
     pairing: str | None = None
     """What measurements share that makes them vary: "repeat", or a column that is told beside the metrics; None for nothing."""
+    baseline: str | None = None
+    """The option that results compare the others with, what is used today for instance; it may change later."""
     command: tuple[str, ...] = ()
     """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next five."""
     shell: bool = False
@@ -74,7 +76,7 @@ class Definition:
         cost = dict(self.cost) if isinstance(self.cost, Mapping) else self.cost
         aim = self.aim.to_dict()
         rest = {"details": details, "aim": aim, "prepare": list(self.prepare), "warmup": self.warmup, "cost": cost}
-        rest |= {"pairing": self.pairing}
+        rest |= {"pairing": self.pairing, "baseline": self.baseline}
         return {
             "options": list(self.options),
             "settings": [dict(row) for row in self.settings],
@@ -125,7 +127,7 @@ class Definition:
             prepare=tuple(record.get("prepare", ())),
             warmup=record.get("warmup", 0),
             pairing=None if record.get("pairing") is None else check_name(record["pairing"], "pairing"),
-        )
+        ).with_baseline(record.get("baseline"))
         definition.costs  # noqa: B018 -- which may be wrong
         return definition
 
@@ -226,6 +228,24 @@ class Definition:
         grown.costs  # noqa: B018 -- which may be wrong
         return grown
 
+    def with_baseline(self, option: Any) -> Definition:
+        """Returns the same definition with another option that results compare with, None for none; refuses what is no option."""
+        name = None if option is None else check_choice(name_of_option(option), self.options, "option")
+        return self if name == self.baseline else replace(self, baseline=name)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What may change later without making it another study, as JSON values: the baseline, and how it is measured."""
+        how = {name: getattr(self, name) for name in ("baseline", "command", "shell", "timeout", "folder", "prepare", "warmup")}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in how.items()}
+
+    def described(self, told: Mapping[str, Any]) -> Definition:
+        """Returns the same definition with some of its ``description`` otherwise; refuses a baseline that is no option."""
+        other = {check_choice(name, self.description, "part of a description"): value for name, value in told.items()}
+        baseline = other.pop("baseline", self.baseline)
+        changed: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in other.items()}
+        return replace(self, **changed).with_baseline(baseline)
+
     def rows(self, measurements: Any) -> list[tuple[int, Told]]:
         """Returns many measurements with the numbers of their options, or says what is wrong with which."""
         pairs = check_sequence(measurements, "measurements", f"is not a list of pairs; write {self._example}")
@@ -292,6 +312,7 @@ def define(
     confidence: float | None = None,
     resolution: Finest | None = None,
     pairing: str | None = None,
+    baseline: Any = None,
 ) -> Definition:
     """Returns the definition of a study, or says what is wrong with it; ``Study.create`` describes the arguments."""
     names, settings = options_of(options)
@@ -312,7 +333,7 @@ def define(
         cost=cost,
         aim=check_aim(confidence, resolution, measured),
         pairing=None if pairing is None else check_name(pairing, "pairing"),
-    )
+    ).with_baseline(baseline)
     _check_pairing(definition)
     if definition.aim.is_set and (not chosen.roundless or chosen.max_arms is not None):
         raise InvalidInput(

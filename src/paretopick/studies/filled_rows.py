@@ -233,7 +233,8 @@ class FilledRows:
         else:
             fate = "failed" if there["status"] == "failed" else "was taken back"
             raise InvalidInput(
-                f"measurement {number} {fate} ({there['why']}); leave the row out. It is measured again under another number."
+                f"measurement {number} {fate} ({there['why']}); leave the row out. It is measured again under another number; if "
+                "these are its right values, import them in a file without the columns 'number' and 'study'."
             )
 
     def _correct(self, number: int, row: _Row, there: Mapping[str, Any], before: Sequence[float | None]) -> None:

@@ -191,6 +191,8 @@ class InRounds(State):
                 self._policy.retire(arm)
             case "corrected":
                 self._correct(event)
+            case "described":
+                self._describe(event)
             case "imported" | "released":
                 pass
             case _:

@@ -39,6 +39,11 @@ class NamedOptions(NamedTuple):
     given: Mapping[str, Any]
     """What results speak of."""
 
+    def name(self, option: Any) -> Any:
+        """Returns the name of an option that was given; whatever else as it is, which may be a name."""
+        same = (name for name, given in self.given.items() if given is option or (isinstance(option, dict) and given == option))
+        return next(same, option)
+
 
 def named_options(options: Any, *, stored: bool, taken: Collection[str] = ()) -> NamedOptions:
     """Returns options by their names.

@@ -92,6 +92,8 @@ def create_or_open(name: str, definition: Definition, storage: StorageChoice) ->
         study.extend(budget=definition.budget)
     if definition.aim.to_dict() and newer_aim(study, definition.aim) is None:
         study.aim(**definition.aim.to_dict())
+    if definition.baseline is not None and definition.baseline != study.definition.baseline:
+        study.choose_baseline(definition.baseline)
     return study
 
 

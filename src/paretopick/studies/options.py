@@ -54,12 +54,12 @@ def _row(entry: Any) -> tuple[str, Mapping[str, Any]]:
         name = row.pop("option", None) if "option" in row else row.pop("name", None)
         if name is None:
             raise InvalidInput(f"an option is {short(dict(entry))}, without a name; add option=... to it.")
-        return _name(name), row
-    return _name(entry), {}
+        return name_of_option(name), row
+    return name_of_option(entry), {}
 
 
-def _name(given: Any) -> Any:
-    """A number as the name of an option, and whatever else as it is."""
+def name_of_option(given: Any) -> Any:
+    """Returns a number as the name of an option, and whatever else as it is."""
     is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
     return str(given) if is_number and is_setting(getattr(given, "item", lambda: given)()) else given
 

@@ -13,9 +13,12 @@ from paretopick.studies.differences import aligned, plain_number
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from paretopick.studies.baselines import ComparedWithBaseline
     from paretopick.studies.result import OptionResult, ParetoResult
 
-TEXTS = ("option", "status", "beaten by")
+AGAINST = "compared with the baseline"
+
+TEXTS = ("option", "status", AGAINST, "beaten by")
 """Columns of ``cells`` that are not numbers."""
 
 WRAPPED = ' class="text" style="white-space: normal"'
@@ -42,6 +45,11 @@ def headline(result: ParetoResult) -> str:
     state = sought(result).capitalize() if result.done else "Best guess so far"
     text = f"{state}: {front} ({used})."
     return text if result.probability is None else f"{text} {'It' if result.is_part else 'The set'} is {_right(result)}."
+
+
+def page(result: ParetoResult, *, beside_table: bool = False) -> str:
+    """Returns all that ``print`` says; see ``lines``."""
+    return "\n".join([headline(result), *lines(result, beside_table=beside_table)])
 
 
 def sought(result: ParetoResult) -> str:
@@ -108,11 +116,19 @@ def how_sure(result: ParetoResult) -> str:
     return f"{text}; of {joined(alike)}, which are nearly equal, either will do." if alike else f"{text}."
 
 
-def lines(result: ParetoResult) -> Iterator[str]:
-    """Yields what else one should know, a line each: the groups, near-equals, the next step, the notes."""
+def lines(result: ParetoResult, *, beside_table: bool = False) -> Iterator[str]:
+    """Yields what else one should know, a line each: the groups, near-equals, the baseline, the next step, the notes.
+
+    Args:
+        result: of a study.
+        beside_table: whether the table is shown, too, which has how each option compares with the baseline.
+    """
     if result.used and all(row.probability is None for row in result.options):
         yield how_sure(result)
     yield from group_lines(result)
+    if result.compared_with_baseline is not None:
+        yield result.compared_with_baseline.sentence
+        yield from () if beside_table else _against_baseline(result, result.compared_with_baseline)
     if result.spent is not None:
         yield f"Budget: {result.spent.sentence}"
     if result.stopped is not None:
@@ -124,6 +140,13 @@ def lines(result: ParetoResult) -> Iterator[str]:
         yield f"Shared: {result.sharing.sentence}"
     for note in result.notes:
         yield f"Note: {note}"
+
+
+def _against_baseline(result: ParetoResult, compared: ComparedWithBaseline) -> Iterator[str]:
+    """How each option of the answer compares with the baseline; of many those that are ranked first."""
+    members = [row.option for row in result.ranked() if row.in_answer and compared.text(row.option)]
+    for name in members[:MOST_NAMES]:
+        yield f"Compared with {compared.baseline}, {name}: {compared.text(name)}"
 
 
 def _longer_than_need_be(result: ParetoResult) -> Iterator[str]:
@@ -198,8 +221,13 @@ def status_text(row: OptionResult) -> str:
     return "covered" if row.status == "dominated" and (row.worth_keeping or 0.0) >= 0.5 else row.status
 
 
-def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
-    """Returns the table as people read it, header and rows, Pareto-optimal options first."""
+def cells(result: ParetoResult, *, baseline: bool = True) -> tuple[list[str], list[list[str]]]:
+    """Returns the table as people read it, header and rows, Pareto-optimal options first.
+
+    Args:
+        result: of a study.
+        baseline: whether to say how options compare with the baseline, if there is one.
+    """
     header = ["option", "status"]
     for metric in result.metric_records:
         header += metric.headings
@@ -210,9 +238,14 @@ def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
             row += mean_and_interval(found.means[metric.name], found.intervals[metric.name])[: len(metric.headings)]
         chances = [probability(found.worth_keeping if result.has_margins else found.probability)]
         chances += [probability(found.within_limits)] if result.has_limits else []
-        rows.append([*row, *chances, f"{found.measurements:,}", _why_out(found, result)])
-    limits = ["P(within limits)"] if result.has_limits else []
-    return [*header, "P(worth keeping)" if result.has_margins else "P(optimal)", *limits, "measured", "beaten by"], rows
+        against = [_against(found, result.compared_with_baseline)] if baseline and result.compared_with_baseline else []
+        rows.append([*row, *chances, f"{found.measurements:,}", *against, _why_out(found, result)])
+    header += ["P(worth keeping)" if result.has_margins else "P(optimal)", *(["P(within limits)"] if result.has_limits else [])]
+    return [*header, "measured", *([AGAINST] if baseline and result.compared_with_baseline else []), "beaten by"], rows
+
+
+def _against(found: OptionResult, compared: ComparedWithBaseline) -> str:
+    return "is the baseline" if found.option == compared.baseline else compared.text(found.option)
 
 
 def _why_out(found: OptionResult, result: ParetoResult) -> str:
@@ -239,14 +272,20 @@ def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) 
 
 def html_page(result: ParetoResult) -> str:
     """Returns the table and all that ``print`` says, as notebooks show it."""
-    said = "".join(f"<p>{html.escape(line)}</p>" for line in (headline(result), *lines(result)))
+    said = "".join(f"<p>{html.escape(line)}</p>" for line in (headline(result), *lines(result, beside_table=True)))
     return f"{html_table(result)}{said}"
 
 
 def html_table(result: ParetoResult) -> str:
     """Returns the table as HTML; each row has the status of its option as its class, and intervals have a class of their own."""
     header, rows = cells(result)
-    kinds = {"option": ' class="text"', "status": ' class="status"', "beaten by": WRAPPED, INTERVAL: ' class="interval"'}
+    kinds = {
+        "option": ' class="text"',
+        "status": ' class="status"',
+        AGAINST: WRAPPED,
+        "beaten by": WRAPPED,
+        INTERVAL: ' class="interval"',
+    }
     places = [kinds.get(name, "") for name in header]
     head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
     body = "".join(
@@ -267,7 +306,7 @@ def rich_page(result: ParetoResult) -> Group:
     header, rows = cells(result)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in header:
-        table.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name != "beaten by")
+        table.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name not in (AGAINST, "beaten by"))
     for row in rows:
         table.add_row(*map(Text, row))
-    return Group(table, Text(str(result)))
+    return Group(table, Text(page(result, beside_table=True)))

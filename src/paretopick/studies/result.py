@@ -12,6 +12,7 @@ from paretopick._arrays import check_choice
 from paretopick._words import counted
 from paretopick.metrics import Metric, goals_of
 from paretopick.studies import pages
+from paretopick.studies.baselines import ComparedWithBaseline
 from paretopick.studies.budgets import Spent
 from paretopick.studies.certainty import Certainty, Rehearsal
 from paretopick.studies.differences import Beaten
@@ -149,6 +150,8 @@ class ParetoResult:
     """How much of the budget is spent, where that is in a unit; ``budget`` is then about how many measurements that pays for."""
     sharing: SharedNoise | None = None
     """How much of the noise measurements in the same block share, where the study has a pairing; None if that is not known."""
+    compared_with_baseline: ComparedWithBaseline | None = None
+    """How the options compare with the baseline; None if there is none."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
     study: Study | None = field(default=None, compare=False)
@@ -180,6 +183,11 @@ class ParetoResult:
     def probability(self) -> float | None:
         """That the answer is right as a whole; None if the measurements say too little."""
         return self.certainty.probability
+
+    @property
+    def baseline(self) -> Any:
+        """The option that the others are compared with, what is used today for instance; None if there is none."""
+        return None if self.compared_with_baseline is None else self._as_given([self.compared_with_baseline.baseline])[0]
 
     @property
     def status(self) -> dict[Any, Status]:
@@ -273,6 +281,7 @@ class ParetoResult:
     def table(self) -> list[dict[str, Any]]:
         """One row per option, flat: means under the names of the metrics, with ``..._low`` and ``..._high`` their 95% intervals.
 
+        With a baseline, also by how much each differs from it, ``..._difference`` and ``..._ratio``, with their intervals.
         Standard errors, from an option's own measurements alone unless these share blocks, are under ``... ±``.
         """
         return [
@@ -287,6 +296,7 @@ class ParetoResult:
                 "within_limits": found.within_limits,
                 "measurements": found.measurements,
                 **{column: value for metric in self.metric_records for column, value in self._columns(found, metric)},
+                **self._against_baseline(found),
                 "left_in_round": found.left_in_round,
             }
             for found in self.options
@@ -301,6 +311,22 @@ class ParetoResult:
             (metric.error_column, found.standard_errors[metric.name]),
             *((column, value) for column, value in ends if column not in self.metrics),
         ]
+
+    def _against_baseline(self, found: OptionResult) -> dict[str, Any]:
+        """What tables have of an option beside the baseline, if there is one: in words, and in numbers with 95% intervals."""
+        compared = self.compared_with_baseline
+        if compared is None:
+            return {}
+        columns: dict[str, Any] = {"compared_with_baseline": compared.text(found.option) or None}
+        by = {each.metric: each for each in compared.differences.get(found.option, ())}
+        for name in (metric.name for metric in self.metric_records if metric.compared):
+            each = by.get(name)
+            numbers = (None, None) if each is None else (each.difference, each.ratio)
+            ends = (None, None) if each is None else (each.interval, each.ratio_interval)
+            for what, number, interval in zip(("difference", "ratio"), numbers, ends, strict=True):
+                low, high = interval or (None, None)
+                columns |= {f"{name}_{what}": number, f"{name}_{what}_low": low, f"{name}_{what}_high": high}
+        return {column: value for column, value in columns.items() if column not in self.metrics}
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
@@ -356,14 +382,16 @@ class ParetoResult:
         return pages.rich_page(self)
 
     def _repr_html_(self) -> str:
-        return pages.html_page(self)
+        from paretopick.plots.interactive import notebook_front
+
+        return pages.html_page(self) + notebook_front(self)
 
     def to_html_table(self) -> str:
         """Returns the table as HTML; each row has the status of its option as its class."""
         return pages.html_table(self)
 
     def __str__(self) -> str:
-        return "\n".join([pages.headline(self), *pages.lines(self)])
+        return pages.page(self)
 
     def __repr__(self) -> str:
         return pages.headline(self)
@@ -372,4 +400,4 @@ class ParetoResult:
 def _plain(value: Any) -> Any:
     if isinstance(value, Spent):
         return value.to_dict()
-    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution | SharedNoise) else value
+    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution | SharedNoise | ComparedWithBaseline) else value

@@ -29,7 +29,7 @@ from paretopick.studies.sums import Sums
 FEW = 8
 """Up to so many measurements in a row are added one by one."""
 
-HARMLESS = ("failed", "extended", "imported", "released")
+HARMLESS = ("failed", "extended", "described", "imported", "released")
 """Events after which the data say the same about the options as before."""
 
 
@@ -241,6 +241,8 @@ class Roundless(State):
                 self._extend(event)
             case "aimed":
                 self._aim_at(event.details or {})
+            case "described":
+                self._describe(event)
             case "imported" | "released":
                 pass
             case _:

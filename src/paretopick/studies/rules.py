@@ -273,6 +273,15 @@ class Rules:
         if wanted:
             self._append(*(Event(0, kind, details=details) for kind, details in wanted.items()))
 
+    def describe(self, told: Mapping[str, Any]) -> None:
+        """Changes parts of the description, the baseline for instance; what is so already is harmless."""
+        for event in self._made_before("described"):
+            if event.details != told:
+                raise self._used_for("another description")
+            return
+        if self.state.definition.described(told).description != self.state.definition.description:
+            self._append(Event(0, "described", details=dict(told)))
+
     def _is_more(self, budget: Budget) -> bool:
         """Whether a budget is more than there is; refuses one that is less, or in another unit."""
         spent = self.state.spent

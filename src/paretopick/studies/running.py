@@ -7,17 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from paretopick._arrays import check_integer, check_workers
 from paretopick._words import counted
 from paretopick.metrics import MetricsGiven, check_metrics, goals_of
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import StorageChoice
-from paretopick.studies.aims import Finest
 from paretopick.studies.budgets import BudgetGiven, CostGiven, seconds_of
-from paretopick.studies.crew import RETRIES, Crew, Watch, say_what_matters
-from paretopick.studies.definition import RESERVED, Scale, define
+from paretopick.studies.crew import RETRIES, Crew, say_what_matters
+from paretopick.studies.definition import RESERVED, define
 from paretopick.studies.executors import Here, check_sendable, executor_of, takes_repeat
 from paretopick.studies.fingerprints import fingerprint, made_by_others
 from paretopick.studies.measurement import Measurement
@@ -43,14 +42,15 @@ def identify(
     name: str | None = None,
     if_exists: IfExists = "open",
     policy: PolicyGiven = DEFAULT_POLICY,
-    scale: Scale = "noise",
+    scale: Literal["noise", "raw"] | Mapping[str, float] = "noise",
     exact: Iterable[str] = (),
     cost: CostGiven | None = None,
     confidence: float | None = None,
-    resolution: Finest | None = None,
+    resolution: float | Mapping[str, float | str] | None = None,
     pairing: str | None = None,
+    baseline: Any = None,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Callable[[Study, str], None] | None = None,
 ) -> ParetoResult:
     """Returns which options are Pareto-optimal, measuring them as often as the budget allows.
 
@@ -74,7 +74,8 @@ def identify(
         name: of the study in the database; "study" by default.
         if_exists: where the database has a study of this name: "open" goes on with it, "replace" deletes it and begins anew,
             "error" refuses; as for ``Study.create``.
-        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution`` and ``pairing``.
+        policy: as for ``Study.create``, as are ``scale``, ``exact``, ``cost``, ``confidence``, ``resolution``, ``pairing``
+            and ``baseline``.
         seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
 
@@ -104,6 +105,7 @@ def identify(
         confidence=confidence,
         resolution=resolution,
         pairing=pairing,
+        baseline=named.name(baseline),
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
     study = study_named(name or "study", definition, "sqlite://" if storage is None else storage, if_exists)
@@ -140,7 +142,7 @@ def run_study(
     processes: bool = False,
     retries: int = RETRIES,
     worker: str | None = None,
-    watch: Watch | None = None,
+    watch: Callable[[Study, str], None] | None = None,
     argument: Callable[[Measurement], Any] = lambda todo: todo,
     abandon: Callable[[], None] | None = None,
     signals: Iterable[int] = (),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_flag, check_integer, check_name, check_real, check_sequence
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotDue, NotReady
@@ -18,18 +18,19 @@ from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
 from paretopick.storage.contract import pages
-from paretopick.studies.aims import Aim, Finest
+from paretopick.studies.aims import Aim
 from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, CostGiven, Spent
 from paretopick.studies.data import StudyData, data_of
-from paretopick.studies.definition import Definition, Scale, define
+from paretopick.studies.definition import Definition, define
 from paretopick.studies.given import each_of, is_list, kept_text, number_of, worker_of
 from paretopick.studies.live import LiveState
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.outliers import FarOff, far_off
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.rules import Rules
+from paretopick.studies.skewness import skewed
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
 from paretopick.studies.suggested_pairing import suggested
@@ -106,12 +107,13 @@ class Study(Amendments):
         metrics: MetricsGiven,
         budget: BudgetGiven,
         policy: PolicyGiven = DEFAULT_POLICY,
-        scale: Scale = "noise",
+        scale: Literal["noise", "raw"] | Mapping[str, float] = "noise",
         exact: Iterable[str] = (),
         cost: CostGiven | None = None,
         confidence: float | None = None,
-        resolution: Finest | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
         pairing: str | None = None,
+        baseline: Any = None,
         storage: StorageChoice = None,
         if_exists: IfExists = "error",
     ) -> Study:
@@ -141,6 +143,8 @@ class Study(Amendments):
             pairing: what measurements share that makes them vary, so that differences are known better than means: "repeat" if
                 the n-th measurements of all options belong together (the same question, split or seed: ``Measurement.repeat``),
                 or the name of a value that is told beside the metrics, such as "plate". For policies without rounds.
+            baseline: the option that results compare the others with, what is used today for instance: "1.30 times faster (1.21
+                to 1.39)". ``choose_baseline`` chooses another one later.
             storage: the URL of a database, or the path of an SQLite file; ``"sqlite://"`` is kept in memory, and gone with the
                 process. By default what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working
                 folder.
@@ -159,6 +163,7 @@ class Study(Amendments):
             confidence=confidence,
             resolution=resolution,
             pairing=pairing,
+            baseline=baseline,
         )
         from paretopick.studies.opening import study_named  # which needs this class
 
@@ -447,25 +452,29 @@ class Study(Amendments):
         self._handed_out.remove(freed, name)
         return freed
 
-    def result(self, *, level: float = LEVEL, rehearsals: int = 0) -> ParetoResult:
+    def result(self, *, level: float = LEVEL, rehearsals: int = 0, baseline: Any = None) -> ParetoResult:
         """Returns which options are Pareto-optimal, as far as can be said now, and how sure that is.
 
         Args:
             level: how probable it must be that an option is in, or out, to be called sure; above 0.5.
             rehearsals: how often to simulate the same study at the means as measured, to see how often it would be right.
+            baseline: an option to compare the others with in this result, if it is another one than that of the study.
         """
         check_integer(rehearsals, "rehearsals", minimum=0)
         level = check_real(level, "level", above=0.5, maximum=1.0)
         with self._live.reading() as (state, transaction):
+            chosen = None if baseline is None else state.definition.with_baseline(baseline).baseline
             mine, events = state.copy(), []
             suggests = state.definition.pairing is None and state.definition.choice.roundless and state.position <= MANY_EVENTS
             if suggests or state.position <= MANY:
                 with suppress(LogDamaged):  # which changes no answer that comes from a checkpoint
                     events = [event for page in pages(transaction) for event in page]
-        found = result_of(self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level)  # while others go on telling
+        found = result_of(  # while others go on telling
+            self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level, baseline=chosen
+        )
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
-        notes: builtins.list[str] = []
+        notes = [*skewed(mine.definition, valid)]
         if suggests:
             if self._suggested is None or self._suggested[0] != mine.position:
                 beside = {event.number: event.details for event in events if event.kind == "told"}

@@ -97,6 +97,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float, looks:
         "resolution": None if result.resolution is None else asdict(result.resolution),
         "aim": state.aim.to_dict(),
         "pairing": definition.pairing,
+        "baseline": definition.baseline,
         "roundless": definition.choice.roundless,
         "round": state.round,
         "rounds": policy.n_rounds,
