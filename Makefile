@@ -121,7 +121,7 @@ docs: $(VENV)/installed-docs compressors  ## the documentation site, into site/:
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/docs -c docs/building docs site
 	@echo "Wrote the site to site/index.html"
 
-serve: docs  ## the documentation site at http://localhost:8000, where its search works as well as in the files
+serve: docs  ## the documentation site at http://localhost:8000
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory site 8000
 
 clean:  ## remove what was installed and cached
