@@ -1,8 +1,10 @@
 """The interactive front as data and HTML: the texts of tables, names that stay text, and a picture where there is no front."""
 
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -135,3 +137,12 @@ def test_style_and_script_end_where_they_should_and_have_the_licence():
     assert assets.count("</script") == 2
     assert "Copyright (c) 2022 Leon Sorokin" in assets
     assert "without restriction" in assets
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_runs():
+    page = (Path(__file__).parents[2] / "docs" / "interactive.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    exec(compile(example, "interactive.md", "exec"), names)
+    assert [tag for tag, _ in Parts(names["page"]).tags].count("script") == 3
