@@ -38,10 +38,11 @@ from importlib.metadata import version as _version
 
 from paretopick import errors as errors
 from paretopick import typing as typing
-from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise, Resampled
 from paretopick.errors import (
     AlreadyTold,
     BudgetTooSmall,
+    ExecutorFailed,
     FileNotWritten,
     InvalidInput,
     LogDamaged,
@@ -105,6 +106,7 @@ __all__ = [
     "Certainty",
     "Continuation",
     "ErrorCurve",
+    "ExecutorFailed",
     "FileNotWritten",
     "Gaussian",
     "InvalidInput",
@@ -113,6 +115,7 @@ __all__ = [
     "MeasuringFailed",
     "Metric",
     "MissingFile",
+    "Noise",
     "NotDue",
     "NotReady",
     "OptionResult",

@@ -27,6 +27,30 @@ def told() -> pp.Policy:
     return policy
 
 
+class Own(pp.Policy):
+    """A policy of somebody else, which returns whatever it was given."""
+
+    def __init__(self, *, chosen: Any = None, answer: Any = None, **size: Any) -> None:
+        super().__init__(**size)
+        self.chosen, self.answer = chosen, answer
+
+    def choose(self) -> Any:
+        return range(self.n_arms) if self.round == 0 else self.chosen
+
+    def recommend(self) -> Any:
+        return self.answer
+
+
+class OwnNoise(pp.Noise):
+    parameters = ()
+
+    def __init__(self, drawn: Any) -> None:
+        self._drawn = drawn
+
+    def sample(self, means: Any, arms: Any, rng: Any) -> Any:
+        return self._drawn
+
+
 def begun() -> pp.Policy:
     policy = pp.policy("doubt", **SIZES)
     policy.begin([3, 3, 3], MEANS, MEANS)
@@ -98,7 +122,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         pp.Pilot.of_table,
         {"table": TABLE, "metrics": {"m": "min"}, "exact": (), "option": "option", "pairing": None},
     ),
-    "play": (lambda bandit, rng, scale: pp.play(bandit, told(), rng, scale=scale), {"bandit": BANDIT, "rng": 0, "scale": None}),
+    "play": (
+        lambda bandit, rng, scale, run: pp.play(bandit, told(), rng, scale=scale, run=run),
+        {"bandit": BANDIT, "rng": 0, "scale": None, "run": 2},
+    ),
     "policy": (pp.policy, {"name": "ege-sr", **SIZES, "spend": "all"}),
     "policy gg": (pp.policy, {"name": "ege-gg", **SIZES, "n_rounds": 2}),
     "policy apt": (pp.policy, {"name": "apt", **SIZES, "batch": 2, "gamma": 0.1, "initial": 1}),
@@ -143,6 +170,20 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "limits": [None, 0.2], "ladder": [[0.2, None]], "progress": False,
         },
     ),
+    "simulate a policy of one's own": (
+        lambda chosen, answer: pp.simulate(
+            BANDIT, lambda **size: Own(chosen=chosen, answer=answer, **size), budgets=[6], runs=1, rng=0
+        ),
+        {"chosen": [0], "answer": [0]},
+    ),
+    "simulate with options of one's own": (
+        lambda policy, options: pp.simulate(BANDIT, (policy, options), budgets=[3], runs=1, rng=0),
+        {"policy": Own, "options": {"chosen": [0, 1], "answer": [0]}},
+    ),
+    "Noise": (
+        lambda drawn: pp.simulate(pp.Bandit(MEANS, OwnNoise(drawn)), "uniform", budgets=[3], runs=1, rng=0),
+        {"drawn": np.array(MEANS)},
+    ),
     "simulate from data": (
         lambda known: pp.simulate(BANDIT, "apt", budgets=[12], runs=2, rng=0, engine="reference", known=known),
         {"known": ([3] * len(MEANS), MEANS)},
@@ -154,7 +195,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **options: pp.identify(lambda option: (1.0, 2.0), **options),
         {
             "options": ["a", "b"], "metrics": {"m": "max", "p": "min"}, "budget": 8, "workers": 1, "retries": 0,
-            "name": "s", "policy": "uniform", "scale": "noise", "exact": (), "pairing": None, "progress": None,
+            "name": "s", "policy": "uniform", "scale": "noise", "exact": (), "pairing": None, "if_exists": "replace",
+            "timeout": None, "progress": None,
         },
     ),
     "identify what was measured": (
@@ -165,7 +207,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda name, **options: pp.Study.create(name, storage="sqlite://", **options),
         {
             "name": "s", "options": ["a", "b"], "metrics": {"m": "max"}, "budget": 20, "policy": "ege-sr",
-            "scale": "noise", "exact": (), "pairing": None,
+            "scale": "noise", "exact": (), "pairing": None, "if_exists": "error",
         },
     ),
     "Study.open": (lambda name: pp.Study.open(name, storage="sqlite://"), {"name": "s"}),
@@ -225,6 +267,7 @@ for _name in pp.bounds.__all__:
 VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ask": (pp.Study.ask, {"n": 1, "worker": "w", "lease": 5.0, "wait": 0.0}),
     "tell": (pp.Study.tell, {"number": 2, "values": (1, 2), "worker": "w"}),
+    "tell_repeats": (pp.Study.tell_repeats, {"number": 2, "values": [(1, 2), {"m": 1, "p": 2, "plate": 3}], "worker": "w"}),
     "fail": (pp.Study.fail, {"number": 2, "why": "broke", "output": "x", "worker": "w"}),
     "tell several": (
         pp.Study.tell,

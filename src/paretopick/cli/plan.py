@@ -14,6 +14,7 @@ import typer
 from paretopick._texts import number_of, split_at_commas
 from paretopick._words import joined, quoted
 from paretopick.cli.arguments import (
+    Cluster,
     Coins,
     Csv,
     Data,
@@ -133,6 +134,7 @@ def command(
     ] = None,
     force: Force = False,
     seed: Seed = 0,
+    executor: Cluster = None,
     data: Data = None,
     storage: Storage = None,
     as_json: Json = False,
@@ -151,7 +153,7 @@ def command(
     known = _Source(source, metrics, exact, pairing, std, bernoulli, minimise, data, storage).known(study)
     if isinstance(known, Study):
         if not anew:
-            _check_only_more(known.name, budget, policies, max_budget, plot)
+            _check_only_more(known.name, budget, policies, max_budget, plot, executor)
             numbers = whole_numbers(more, "--more") or None
             ahead = look_ahead(known, more=numbers, target=_share(target), runs=runs, margin=margin, rng=seed)
             _print_ahead(ahead, as_json, as_csv)
@@ -170,6 +172,7 @@ def command(
         runs=runs,
         max_budget=max_budget,
         rng=seed,
+        executor=executor,
     )
     _print(made, as_json, as_csv)
     if plot is not None:
@@ -251,10 +254,15 @@ class _Source:
 
 
 def _check_only_more(
-    study: str, budget: Sequence[str], policies: Sequence[str], max_budget: int | None, plot: Path | None
+    study: str,
+    budget: Sequence[str],
+    policies: Sequence[str],
+    max_budget: int | None,
+    plot: Path | None,
+    executor: str | None,
 ) -> None:
     """Refuses what is for new studies."""
-    given = {"--budget": budget, "--policy": policies, "--max-budget": max_budget, "--plot": plot}
+    given = {"--budget": budget, "--policy": policies, "--max-budget": max_budget, "--plot": plot, "--executor": executor}
     if others := [name for name, value in given.items() if value]:
         raise InvalidInput(
             f"{joined(others)} {'goes' if len(others) == 1 else 'go'} with a new study: say --anew too, or --more 100,300 for "

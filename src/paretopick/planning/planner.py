@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
 
@@ -20,7 +21,7 @@ from paretopick.planning.ahead import Progress, check_margin, look_ahead, tellin
 from paretopick.planning.pilots import Pilot
 from paretopick.planning.plans import MarginFound, Plan, Recommendation, Unpaired, crossing, limits_of, wrong
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
-from paretopick.simulation import ErrorCurve, make_task, simulate
+from paretopick.simulation import ErrorCurve, make_task, opened, simulate
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation, two_digits
 from paretopick.studies.ladders import FACTORS, Ladder
@@ -78,6 +79,7 @@ class _Options(TypedDict, total=False):
     margin: str | None
     rng: Seed
     workers: int | None
+    executor: Executor | str | None
     progress: Progress | bool | None
 
 
@@ -107,6 +109,7 @@ def plan(
     margin: str | None = None,
     rng: Seed = 0,
     workers: int | None = None,
+    executor: Executor | str | None = None,
     progress: Progress | bool | None = None,
 ) -> Plan | Continuation:
     """Returns how often studies will be wrong, by policy and budget, and the smallest budget that reaches a target.
@@ -131,6 +134,8 @@ def plan(
             goes on, the same for ``more``.
         rng: an int, SeedSequence or Generator.
         workers: threads.
+        executor: instead of workers, of a new study: any ``concurrent.futures.Executor``, or the address of a cluster, as
+            ``simulate`` takes it; the result is the same.
         progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds; False for none, True for
             one from the start; or a function, called with (what is going on, how much is done, of how much).
 
@@ -144,7 +149,7 @@ def plan(
     (array([0.2 , 0.08, 0.  ]), 70)
     """
     if isinstance(pilot, Study) and not check_flag(anew, "anew"):
-        given = {"policies": policies, "budgets": budgets, "max_budget": max_budget}
+        given = {"policies": policies, "budgets": budgets, "max_budget": max_budget, "executor": executor}
         if others := [f"{name}=" for name, value in given.items() if value is not None]:
             raise InvalidInput(
                 f"{joined(others)} of a plan {'is' if len(others) == 1 else 'are'} for a new study; say anew=True too, or more= "
@@ -160,9 +165,10 @@ def plan(
     usual = PLANNED if known.required is None and not find_margins else KNOWING
     if known.pairing is not None:  # others do not take part in studies with pairing
         usual = tuple(name for name in usual if PolicyChoice(name).knows_pairs)
-    with telling(progress) as tell:
-        planner = _Planner(known, target, runs, rng, workers, tell, find_margins=find_margins)
-        return planner.plan(_several(usual if policies is None else policies), budgets, max_budget)
+    choices = _several(usual if policies is None else policies)
+    with opened(executor) as pool, telling(progress) as tell:
+        planner = _Planner(known, target, runs, rng, workers, pool, tell, find_margins=find_margins)
+        return planner.plan(choices, budgets, max_budget)
 
 
 class _Planner:
@@ -175,6 +181,7 @@ class _Planner:
         runs: int | None,
         rng: Seed,
         workers: int | None,
+        executor: Executor | None,
         say: Progress,
         *,
         find_margins: bool = False,
@@ -190,7 +197,7 @@ class _Planner:
         self._ladder = Ladder(required, pilot.noise, pilot.metrics, of_declared)
         self._target = check_real(target, "target", above=0.0, below=1.0)
         self._runs = RUNS if runs is None else check_integer(runs, "runs", minimum=20)
-        self._workers = workers
+        self._workers, self._executor = workers, executor
         self._tell, self._doing, self._done, self._steps = say, "", 0, 1
         self._furthest = 0.0
         """The largest share of the work that was said to be done: looking for a budget may take more steps than was thought."""
@@ -429,6 +436,7 @@ class _Planner:
             start=start,
             rng=self._seed,
             workers=self._workers,
+            executor=self._executor,
             scale=self._pilot.scale,
             truths=None if if_right else self._truths,
             hypervolume=False,

@@ -69,7 +69,7 @@ class ErrorCurve:
     scale: tuple[float, ...] | None
     """What each objective was divided by before the policy saw it, if it was; 0 where it was without noise."""
     engine: str
-    """"compiled" or "reference", which number their random numbers differently."""
+    """"compiled", or "reference", in which policies run through ask and tell."""
     budgets: tuple[int, ...]
     tallies: IntArray
     """``(n_budgets, len(TALLIES))`` totals; behind them the errors within the margins, if there are margins or limits; then those
@@ -83,6 +83,10 @@ class ErrorCurve:
     """The least that arms must have in each objective, None where there is no limit."""
     ladder: tuple[tuple[float | None, ...], ...] = ()
     """Other margins under which the same answers were counted."""
+    draws: str = ""
+    """Which random numbers it has in common with other curves of the same seed and bandit that say the same: "pulls", pull n of
+    each arm in run r; "rounds", the sum of the pulls of an arm in a round, if they are as many after as many; "order", those of
+    run r in the order in which they are asked for. Empty if it is not known, as of curves of the first release."""
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{budget}: {errors}" for budget, errors in zip(self.budgets, self.errors, strict=True))
@@ -248,7 +252,8 @@ class ErrorCurve:
                     )
         if (self.tallies.astype(np.float64) + other.tallies >= 2**63).any():
             raise InvalidInput("the pulls of both curves together are more than can be counted.")
-        return replace(self, tallies=self.tallies + other.tallies, spans=_joined((*self.spans, *other.spans)))
+        draws = self.draws if self.draws == other.draws else ""
+        return replace(self, tallies=self.tallies + other.tallies, spans=_joined((*self.spans, *other.spans)), draws=draws)
 
     def __radd__(self, other: object) -> ErrorCurve:
         return self if other == 0 else NotImplemented  # sum() starts with 0
@@ -266,6 +271,7 @@ class ErrorCurve:
             "limits": None if self.limits is None else list(self.limits),
             "ladder": [list(rung) for rung in self.ladder],
             "engine": self.engine,
+            "draws": self.draws,
             "runs": self.runs,
             "spans": [{"seed": list(span.seed), "first": span.first, "last": span.last} for span in self.spans],
             "budgets": [
@@ -308,6 +314,7 @@ class ErrorCurve:
                 spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
                 **required,
                 ladder=tuple(map(tuple, record["ladder"])) if "ladder" in record else (),
+                draws=record.get("draws", ""),
             )
             if (
                 not curve.budgets
