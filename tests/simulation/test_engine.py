@@ -27,6 +27,11 @@ TABLES = pp.Bandit.resampled([[[0.9, 0.1], [0.7, 0.3]], [[0.1, 0.9]], [[0.2, 0.2
 
 ENGINES = pytest.mark.parametrize("engine", ["compiled", "reference"])
 
+FORKED = pytest.mark.skipif(
+    multiprocessing.get_start_method() != "fork", reason="what is replaced here is so in forked processes alone"
+)
+"""From Python 3.14 on no processes are forked, unless told so."""
+
 
 def same(a: pp.ErrorCurve, b: pp.ErrorCurve) -> bool:
     return (a.tallies == b.tallies).all() and a.spans == b.spans
@@ -202,6 +207,7 @@ def test_without_the_hypervolume_everything_else_is_the_same():
 
 
 @pytest.mark.slow
+@FORKED
 def test_a_worker_that_dies_is_an_error_and_not_a_hang(monkeypatch):
     monkeypatch.setattr("paretopick.simulation.reference.play", lambda *_, **__: os._exit(3))
     with pytest.raises(BrokenProcessPool):
@@ -367,6 +373,7 @@ def test_an_interrupt_keeps_the_finished_runs(engine):
 
 
 @pytest.mark.slow
+@FORKED
 def test_an_interrupt_does_not_wait_for_the_runs_in_flight(monkeypatch):
     """All runs but the first would take an hour; the workers are ended in the middle of them."""
 
@@ -402,9 +409,10 @@ ORPHANED = """
 import multiprocessing, paretopick as pp
 def report(done, total):
     print(*(child.pid for child in multiprocessing.active_children()), flush=True)
-pp.simulate(
-    pp.instance("cov-boost"), "apt", budgets=60, runs=100_000, rng=1, workers=2, progress=report, engine="reference"
-)
+if __name__ == "__main__":
+    pp.simulate(
+        pp.instance("cov-boost"), "apt", budgets=60, runs=100_000, rng=1, workers=2, progress=report, engine="reference"
+    )
 """
 
 
@@ -431,14 +439,13 @@ def is_running(pid: int) -> bool:
 
 INTERRUPTED = """
 import sys, paretopick as pp
-bandit = pp.instance("cov-boost")
-engine = sys.argv[1]
-try:
-    pp.simulate(
-        bandit, "apt", runs=10**9, rng=1, workers=2, engine=engine, progress=lambda done, total: print(done, flush=True)
-    )
-except pp.SimulationInterrupted as stopped:
-    print("kept", stopped.partial.runs, stopped.partial.errors.sum() <= stopped.partial.runs, flush=True)
+def report(done, total):
+    print(done, flush=True)
+if __name__ == "__main__":
+    try:
+        pp.simulate(pp.instance("cov-boost"), "apt", runs=10**9, rng=1, workers=2, engine=sys.argv[1], progress=report)
+    except pp.SimulationInterrupted as stopped:
+        print("kept", stopped.partial.runs, stopped.partial.errors.sum() <= stopped.partial.runs, flush=True)
 """
 
 

@@ -120,7 +120,8 @@ def simulate(
         max_runs: where ``"until:..."`` gives up, by default 1,000,000; a rate without any error never gets there.
         rng: an int, SeedSequence or Generator, as NumPy's functions take it; None draws a fresh seed, which the result keeps.
         workers: threads, by default one for each core. Without a kernel (see ``engine``) processes, by default one, this one;
-            where processes are spawned and not forked, a script that asks for several needs ``if __name__ == "__main__":``.
+            where processes are not forked, everywhere from Python 3.14 on, a script that asks for several needs
+            ``if __name__ == "__main__":``.
         executor: instead of workers, any ``concurrent.futures.Executor``: a pool of processes, or that of a cluster. It gets
             ``workers`` pieces of work at a time, by default twice the number of cores here. What is said of spawned processes
             under ``workers`` holds for it too.
