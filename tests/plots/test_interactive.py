@@ -130,6 +130,13 @@ def test_two_hundred_options_in_six_metrics_are_told_in_few_bytes():
     assert len(front_record(found)["pairs"]) == 15
 
 
+def test_among_many_options_a_note_says_whose_regions_are_drawn():
+    found = many(40, 2)
+    known = [replace(row, intervals=dict.fromkeys(row.means, (-0.1, 0.1))) for row in found.options]
+    notes = front_record(replace(found, options=tuple(known)))["pairs"]["0 1"]["notes"]
+    assert "Ellipses: 95% regions of the means, of options that may be Pareto-optimal." in notes
+
+
 def test_style_and_script_end_where_they_should_and_have_the_licence():
     assets = interactive_assets()
     tags = [tag for tag, _ in Parts(assets).tags]
