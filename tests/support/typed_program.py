@@ -31,6 +31,12 @@ pp.identify(measure, OPTIONS, {"a": 3}, 20)  # refused
 pp.Metric("a", "mn")  # refused
 pp.Study.create("s", options=OPTIONS, metrics={"b": "mn"}, budget=20)  # refused
 
+
+class Own(pp.Policy):
+    def choose(self) -> list[int]:
+        return [int(self.counts.argmin())]
+
+
 # Policies.
 pp.identify(measure, OPTIONS, METRICS, 20, policy="ege-sr")
 pp.identify(measure, OPTIONS, METRICS, 20, policy=("ege-gg", {"n_rounds": 3}))
@@ -45,6 +51,12 @@ for name in pp.POLICIES:
 some: list[PolicyName] = ["apt", "doubt"]
 options: PolicyOptions = {"spend": "all"}
 pp.simulate(bandit, ("uniform", options))
+pp.simulate(bandit, Own).draws.upper()
+pp.simulate(bandit, (Own, {"width": 1}))
+pp.simulate(bandit, [Own, "ege-sr", (Own, {"width": 1})])[0].rate.max()
+pp.simulate(bandit, dict)  # refused
+pp.simulate(bandit, [Own, "ege-srr"])  # refused
+pp.plan(bandit, policies=[Own])  # refused
 pp.identify(measure, OPTIONS, METRICS, 20, policy="ege-srr")  # refused
 pp.identify(measure, OPTIONS, METRICS, 20, policy=("ege-gg", {"n_round": 3}))  # refused
 pp.identify(measure, OPTIONS, METRICS, 20, policy=("ege-gg", {"n_rounds": "3"}))  # refused
