@@ -65,7 +65,17 @@ from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
 from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
 from paretopick.simulation import ErrorCurve, play, simulate
-from paretopick.studies import Certainty, Measurement, OptionResult, ParetoResult, Rehearsal, Study, identify, run_study
+from paretopick.studies import (
+    Certainty,
+    Measurement,
+    OptionResult,
+    ParetoResult,
+    Rehearsal,
+    Study,
+    identify,
+    judge,
+    run_study,
+)
 from paretopick.theory import bounds
 from paretopick.theory.complexity import complexity, complexity_h2, effective_budget
 from paretopick.theory.dominance import pareto_mask
@@ -137,6 +147,7 @@ __all__ = [
     "hypervolume_fraction",
     "identify",
     "instance",
+    "judge",
     "misidentified",
     "outdoes",
     "pareto_mask",

@@ -64,6 +64,8 @@ def known_study() -> pp.Study:
     return study
 
 
+TABLE = [{"option": "ab"[n % 2], "m": n % 5, "plate": n % 3} for n in range(9)]
+
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Bandit": (
         pp.Bandit,
@@ -96,16 +98,30 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"arms": [0], "means": MEANS, "reference": 0.0},
     ),
     "instance": (pp.instance, {"name": "cov-boost", "path": None}),
+    "judge": (
+        pp.judge,
+        {
+            "frame": TABLE, "metrics": {"m": "min"}, "option": "option", "exact": (), "pairing": "plate", "level": 0.9,
+            "baseline": "a",
+        },
+    ),
+    "judge columns": (
+        lambda **columns: pp.judge(columns, {"m": "min"}),
+        {"option": ["a", "b", "a"], "m": [1.0, 2.0, None], "plate": [1, 2, 1], "status": ["told", "", None], "at": [None] * 3},
+    ),
     "misidentified": (lambda arms, optimal: pp.misidentified(arms, optimal), {"arms": [0], "optimal": [True, False]}),
     "outdoes": (lambda means, margins: pp.outdoes(means, margins=margins), {"means": MEANS, "margins": [0.1, 0.2]}),
     "pareto_mask": (lambda means: pp.pareto_mask(means), {"means": MEANS}),
     "plan": (
         lambda pilot, **options: pp.plan(pilot, **options),
         {"pilot": BANDIT, "policies": ["uniform"], "budgets": [6], "target": 0.5, "runs": 20, "max_budget": 60, "rng": 0,
-         "margin": None},
+         "margin": None, "progress": False},
     ),
     "Pilot.guess": (pp.Pilot.guess, {"bandit": BANDIT, "goals": None}),
-    "Pilot.of_table": (pp.Pilot.of_table, {"path": "none.csv", "metrics": {"m": "min"}, "exact": ()}),
+    "Pilot.of_table": (
+        pp.Pilot.of_table,
+        {"table": TABLE, "metrics": {"m": "min"}, "exact": (), "option": "option", "pairing": None},
+    ),
     "play": (
         lambda bandit, rng, scale, run: pp.play(bandit, told(), rng, scale=scale, run=run),
         {"bandit": BANDIT, "rng": 0, "scale": None, "run": 2},
@@ -151,7 +167,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {
             "bandit": BANDIT, "policy": "uniform", "budgets": [6], "runs": 3, "max_runs": None, "rng": 0, "workers": 1,
             "start": 0, "scale": None, "truths": None, "hypervolume": True, "executor": None, "margins": [0.1, None],
-            "limits": [None, 0.2], "ladder": [[0.2, None]],
+            "limits": [None, 0.2], "ladder": [[0.2, None]], "progress": False,
         },
     ),
     "simulate a policy of one's own": (
@@ -179,7 +195,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **options: pp.identify(lambda option: (1.0, 2.0), **options),
         {
             "options": ["a", "b"], "metrics": {"m": "max", "p": "min"}, "budget": 8, "workers": 1, "retries": 0,
-            "name": "s", "policy": "uniform", "scale": "noise", "exact": (), "pairing": None,
+            "name": "s", "policy": "uniform", "scale": "noise", "exact": (), "pairing": None, "if_exists": "replace",
+            "timeout": None, "progress": None,
         },
     ),
     "identify what was measured": (
@@ -190,7 +207,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda name, **options: pp.Study.create(name, storage="sqlite://", **options),
         {
             "name": "s", "options": ["a", "b"], "metrics": {"m": "max"}, "budget": 20, "policy": "ege-sr",
-            "scale": "noise", "exact": (), "pairing": None,
+            "scale": "noise", "exact": (), "pairing": None, "if_exists": "error",
         },
     ),
     "Study.open": (lambda name: pp.Study.open(name, storage="sqlite://"), {"name": "s"}),
@@ -250,6 +267,7 @@ for _name in pp.bounds.__all__:
 VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ask": (pp.Study.ask, {"n": 1, "worker": "w", "lease": 5.0, "wait": 0.0}),
     "tell": (pp.Study.tell, {"number": 2, "values": (1, 2), "worker": "w"}),
+    "tell_repeats": (pp.Study.tell_repeats, {"number": 2, "values": [(1, 2), {"m": 1, "p": 2, "plate": 3}], "worker": "w"}),
     "fail": (pp.Study.fail, {"number": 2, "why": "broke", "output": "x", "worker": "w"}),
     "tell several": (
         pp.Study.tell,
@@ -270,6 +288,7 @@ VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "choose_baseline": (pp.Study.choose_baseline, {"option": "a"}),
     "aim": (pp.Study.aim, {"confidence": 0.9, "resolution": None}),
     "add": (pp.Study.add, {"measurements": [("a", (1, 2)), ("b", {"m": 1, "p": 2, "repeat": 3})]}),
+    "add a table": (pp.Study.add, {"measurements": [{"option": "a", "m": 1, "p": 2, "plate": 3}], "option": "option"}),
     "record": (
         pp.Study.record,
         {
@@ -306,7 +325,7 @@ def test_what_is_right_is_taken(name):
             "Study.delete",
         )
     except pp.MissingFile:
-        assert name in ("Pilot.of_table", "read_instance")
+        assert name == "read_instance"
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -1,12 +1,16 @@
 """The interactive front as data and HTML: the texts of tables, names that stay text, and a picture where there is no front."""
 
 import json
+import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from paretopick import plots
 from paretopick.plots.interactive import front_record, interactive_assets, interactive_front, notebook_front
+from paretopick.studies.baselines import ComparedWithBaseline
 from support.example_fronts import HOSTILE, in_three_metrics, within
 from support.example_results import many, option_result, result
 
@@ -48,6 +52,17 @@ def test_what_is_said_of_an_option_is_what_tables_say():
     more = {option["name"]: option["more"] for option in record["options"]}
     assert more[HOSTILE[4]] == f"Beaten by {HOSTILE[1]}: seconds smaller by 2.0 s (1.0 to 3.0)"
     assert more[HOSTILE[5]] == "Beyond seconds at most 40 s"
+
+
+def test_the_baseline_is_marked_and_options_are_compared_with_it():
+    plain = within()
+    baseline = replace(plain, compared_with_baseline=ComparedWithBaseline("plain", "It is beyond a limit."))
+    record = front_record(baseline)
+    assert record["options"][record["pairs"]["0 1"]["baseline"]]["name"] == "plain"
+    assert record["headings"] == [*front_record(plain)["headings"], "compared with the baseline"]
+    told = {option["name"]: option["facts"] for option in record["options"]}
+    assert told["plain"][-3:] == ["62%", "5", "is the baseline"]
+    assert front_record(plain)["pairs"]["0 1"]["baseline"] is None
 
 
 def test_what_is_drawn_is_what_the_static_picture_draws():
@@ -122,3 +137,12 @@ def test_style_and_script_end_where_they_should_and_have_the_licence():
     assert assets.count("</script") == 2
     assert "Copyright (c) 2022 Leon Sorokin" in assets
     assert "without restriction" in assets
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_runs():
+    page = (Path(__file__).parents[2] / "docs" / "interactive.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    exec(compile(example, "interactive.md", "exec"), names)
+    assert [tag for tag, _ in Parts(names["page"]).tags].count("script") == 3

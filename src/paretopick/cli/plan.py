@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from paretopick._texts import number_of, split_at_commas
-from paretopick._words import joined, probability, quoted
+from paretopick._words import joined, quoted
 from paretopick.cli.arguments import (
     Cluster,
     Coins,
@@ -36,7 +36,6 @@ from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, 
 from paretopick.instances import INSTANCES
 from paretopick.metrics import Metric, check_metrics
 from paretopick.planning import Pilot, Plan, look_ahead, plan
-from paretopick.planning.plans import interval, limits_of, share, wrong
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation
 
@@ -306,7 +305,7 @@ def _print(made: Plan, as_json: bool, as_csv: bool) -> None:
         print_csv([row for curve in made.curves for row in curve.rows()])
         return
     print("How often the answer will be wrong, with 95% intervals:\n")
-    print_table(["budget", *made.labels], [[f"{budget:,}", *_cells(made, i)] for i, budget in enumerate(made.budgets)])
+    print_table(*made.cells())
     print()
     for sentence in made.sentences():
         say(sentence)
@@ -319,23 +318,8 @@ def _print_ahead(ahead: Continuation, as_json: bool, as_csv: bool) -> None:
     if as_csv:
         print_csv(ahead.rows())
         return
-    print(f"How likely the answer will be right{ahead.within} after more measurements:\n")
-    rows = [["0", f"{ahead.used:,}", probability(ahead.present), ""]]
-    rows += [
-        [f"{step.more:,}", f"{ahead.used + step.more:,}", probability(step.right), quoted(step.mostly) or "many"]
-        for step in ahead.shown
-    ]
-    print_table(["more", "in all", "right", "mostly of"], rows)
+    print(f"{ahead.title}\n")
+    print_table(*ahead.cells())
     print()
     for sentence in ahead.sentences():
         say(sentence)
-
-
-def _cells(made: Plan, place: int) -> Sequence[str]:
-    """How often each policy is wrong at one of the budgets."""
-    cells = []
-    for curve in made.curves:
-        errors, limits = wrong(curve)[place], limits_of(curve)[place]
-        rate = f"{share(errors / curve.runs, curve.runs)} ({interval(limits)})"
-        cells.append(rate if errors else f"< {limits[1]:.1%}")
-    return cells

@@ -6,7 +6,7 @@ The truth is the means that were guessed, or, after a pilot, what it leaves open
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -14,10 +14,10 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_flag, check_integer, check_real, check_rng
-from paretopick._words import joined, short
+from paretopick._words import counted, joined, short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
-from paretopick.planning.ahead import check_margin, look_ahead
+from paretopick.planning.ahead import Progress, check_margin, look_ahead, telling
 from paretopick.planning.pilots import Pilot
 from paretopick.planning.plans import MarginFound, Plan, Recommendation, Unpaired, crossing, limits_of, wrong
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
@@ -66,8 +66,6 @@ FINE = 1.2
 MOST_LOOKED_AT = 200
 """Truths that are looked at to find who is too alike."""
 
-Progress = Callable[[str, float, float], None]
-
 
 class _Options(TypedDict, total=False):
     """The keywords of ``plan`` that are for all it takes."""
@@ -82,7 +80,7 @@ class _Options(TypedDict, total=False):
     rng: Seed
     workers: int | None
     executor: Executor | str | None
-    progress: Progress | None
+    progress: Progress | bool | None
 
 
 @overload
@@ -112,7 +110,7 @@ def plan(
     rng: Seed = 0,
     workers: int | None = None,
     executor: Executor | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Plan | Continuation:
     """Returns how often studies will be wrong, by policy and budget, and the smallest budget that reaches a target.
 
@@ -138,7 +136,8 @@ def plan(
         workers: threads.
         executor: instead of workers, of a new study: any ``concurrent.futures.Executor``, or the address of a cluster, as
             ``simulate`` takes it; the result is the same.
-        progress: called with (what is going on, how much is done, of how much).
+        progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds; False for none, True for
+            one from the start; or a function, called with (what is going on, how much is done, of how much).
 
     Raises:
         SimulationInterrupted: on Ctrl-C; its ``partial`` is a plan of the policies that are finished, if there are any.
@@ -156,7 +155,7 @@ def plan(
                 f"{joined(others)} of a plan {'is' if len(others) == 1 else 'are'} for a new study; say anew=True too, or more= "
                 f"for what {pilot.name!r} itself will reach with so many more measurements."
             )
-        return look_ahead(pilot, more=more, target=target, runs=runs, margin=margin, rng=rng, workers=workers)
+        return look_ahead(pilot, more=more, target=target, runs=runs, margin=margin, rng=rng, workers=workers, progress=progress)
     if more is not None:
         raise InvalidInput(f"more={short(more)} is for a study that goes on; for a new one say budgets=.")
     find_margins = check_margin(margin)
@@ -167,8 +166,8 @@ def plan(
     if known.pairing is not None:  # others do not take part in studies with pairing
         usual = tuple(name for name in usual if PolicyChoice(name).knows_pairs)
     choices = _several(usual if policies is None else policies)
-    with opened(executor) as pool:
-        planner = _Planner(known, target, runs, rng, workers, pool, progress or (lambda *_: None), find_margins=find_margins)
+    with opened(executor) as pool, telling(progress) as tell:
+        planner = _Planner(known, target, runs, rng, workers, pool, tell, find_margins=find_margins)
         return planner.plan(choices, budgets, max_budget)
 
 
@@ -245,7 +244,7 @@ class _Planner:
         try:
             chosen = self._budgets(choices[0], budgets, smallest, max_budget)
             for choice in choices:
-                self._done, self._doing = 1 + len(finished), f"{choice.label} at {len(chosen)} budgets"
+                self._done, self._doing = 1 + len(finished), f"{choice.label} at {counted(len(chosen), 'budget')}"
                 finished.append(self._quarters(choice, chosen))
             self._done += 1
             found = None

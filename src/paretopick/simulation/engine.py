@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import IntArray, check_choice, check_integer, check_workers
+from paretopick._progress import check_progress, progress_line
 from paretopick._texts import number_of
 from paretopick._words import short
 from paretopick.bandits import Bandit, Seed
@@ -68,7 +69,7 @@ class _Options(TypedDict, total=False):
     limits: Limits
     ladder: Sequence[Margins]
     engine: Engine
-    progress: Progress | None
+    progress: Progress | bool | None
 
 
 MOST_RUNS = 1 << 32
@@ -108,7 +109,7 @@ def simulate(
     limits: Limits = None,
     ladder: Sequence[Margins] = (),
     engine: Engine = "auto",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> ErrorCurve | list[ErrorCurve]:
     """Returns how often a policy errs on a bandit, at one budget or several; of a list of policies, a list.
 
@@ -162,7 +163,8 @@ def simulate(
             policies are not told them. For whoever wants to know which margins a budget resolves.
         engine: "compiled", or "reference", which goes through ask and tell pull by pull; "auto" is compiled where policy and
             noise have a kernel, which policies and noise of your own and ``Resampled`` have not.
-        progress: called with (runs done, runs in all) as they are finished.
+        progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds; False for none, True for
+            one from the start; or a function, called with (runs done, runs in all) as they are finished.
 
     Raises:
         ExecutorFailed: if processes or a cluster cannot be reached or were lost.
@@ -208,7 +210,7 @@ def simulate(
     _say_if_mixed(tasks, engines)
     seed = seed_of(rng)
     curves: list[ErrorCurve] = []
-    with opened(executor) as pool:
+    with opened(executor) as pool, _telling(progress) as tell:
         for task, name in zip(tasks, engines, strict=True):
             total = task.curve(name, np.zeros((len(task.budgets), n_tallies(task)), dtype=np.int64), ())
             try:
@@ -217,8 +219,7 @@ def simulate(
                     with contextlib.closing(_shared_out(task, name, pieces, workers, pool)) as finished:
                         for span, tallies in finished:
                             total += task.curve(name, tallies, (span,))
-                            if progress is not None:
-                                progress(*goal.progress([*curves, total], aim, len(tasks)))
+                            tell(*goal.progress([*curves, total], aim, len(tasks)))
             except KeyboardInterrupt:
                 begun = [*curves, total] if total.runs else curves
                 partial = (begun or None) if isinstance(policy, list) else (total if total.runs else None)
@@ -226,6 +227,16 @@ def simulate(
             curves.append(total)
             goal.say_if_missed(total)
     return curves if isinstance(policy, list) else curves[0]
+
+
+@contextlib.contextmanager
+def _telling(progress: Progress | bool | None) -> Generator[Progress]:
+    """What is told of the runs that are done: a function of the caller, or a line."""
+    if callable(progress):
+        yield progress
+        return
+    with progress_line(check_progress(progress)) as line:
+        yield lambda done, of: line.show(done, of, f"{done:,} of {of:,} runs")
 
 
 def _engine(task: Task, wanted: Engine) -> str:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_choice, check_real, frozen
+from paretopick._frames import pandas_frame
 from paretopick.errors import InvalidInput
+from paretopick.simulation import pages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +91,16 @@ class ErrorCurve:
     def __repr__(self) -> str:
         rates = ", ".join(f"{budget}: {errors}" for budget, errors in zip(self.budgets, self.errors, strict=True))
         return f"<ErrorCurve of {self.policy} on {self.instance}: {self.runs} runs; errors by budget {{{rates}}}>"
+
+    def __str__(self) -> str:
+        return pages.text(self)
+
+    def _repr_html_(self) -> str:
+        return pages.html_page(self)
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns the errors at each budget, as people read them: header and rows."""
+        return pages.cells(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ErrorCurve):
@@ -329,11 +341,7 @@ class ErrorCurve:
 
     def to_pandas(self) -> pd.DataFrame:
         """Returns the ``rows`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
-        return pd.DataFrame(self.rows())
+        return pandas_frame(self.rows())
 
     def _of_arms(self, place: int) -> IntArray:
         """``(n_budgets, n_arms)``: the pulls of each arm, or how often it was wrong."""
