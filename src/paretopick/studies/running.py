@@ -91,7 +91,7 @@ def identify(
     >>> result.pareto, result.study.measurements()[0]["status"]
     ((1, 3, 9), 'told')
     """
-    exact = tuple(exact)
+    exact = tuple(exact) if isinstance(exact, Iterator) else exact  # which is gone through twice
     columns = {*RESERVED, *goals_of(check_metrics(metrics, exact=exact))}
     named = named_options(options, stored=storage is not None, taken=columns)
     definition = define(
