@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -76,7 +76,8 @@ def compare_with(
     place = options.index(baseline)
     beaten_by, sentence = _standing(judgement, place, options, metrics)
     others = [name for name in options if name != baseline]
-    return ComparedWithBaseline(baseline, sentence, beaten_by, _differences(judgement, others, baseline, options, metrics))
+    found = ComparedWithBaseline(baseline, sentence, beaten_by, _differences(judgement, others, baseline, options, metrics))
+    return replace(found, sentence=f"{sentence[:-1]}: {found.text(beaten_by[0])}.") if len(beaten_by) == 1 else found
 
 
 def _differences(
