@@ -192,7 +192,7 @@ def test_commands_and_files_have_it(tmp_path):
         'command = ["{option}"]\n[metrics]\nm = "min"\n'
     )
     ran = call("run", "study.toml", cwd=tmp_path)
-    assert "The baseline echo m=2 is beaten by echo m=1: m 2.0 times smaller." in ran.stdout
+    assert "The baseline echo m=2 is beaten by echo m=1: m 2.0 times smaller (" in ran.stdout
     assert "m 2.0 times smaller" in ran.stdout
     for_once = call("result", "--baseline", "echo m=1", cwd=tmp_path)
     assert "Nothing here is better than the baseline echo m=1." in for_once.stdout
