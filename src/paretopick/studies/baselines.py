@@ -11,8 +11,8 @@ from paretopick._words import joined, probability, some
 from paretopick.metrics import Metric
 from paretopick.studies.beating import compared
 from paretopick.studies.certainty import Judgement
-from paretopick.studies.company import times_among
 from paretopick.studies.differences import Difference, factor
+from paretopick.studies.time_metrics import times_among
 
 MOST_NAMES = 6
 """So many of those that beat the baseline are named."""
