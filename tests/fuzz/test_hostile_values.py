@@ -138,7 +138,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **options: pp.identify(lambda option: (1.0, 2.0), **options),
         {
             "options": ["a", "b"], "metrics": {"m": "max", "p": "min"}, "budget": 8, "workers": 1, "retries": 0,
-            "name": "s", "policy": "uniform", "scale": "noise", "exact": (), "pairing": None,
+            "name": "s", "policy": "uniform", "scale": "noise", "exact": (), "pairing": None, "if_exists": "replace",
+            "timeout": None,
         },
     ),
     "identify what was measured": (
@@ -149,7 +150,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda name, **options: pp.Study.create(name, storage="sqlite://", **options),
         {
             "name": "s", "options": ["a", "b"], "metrics": {"m": "max"}, "budget": 20, "policy": "ege-sr",
-            "scale": "noise", "exact": (), "pairing": None,
+            "scale": "noise", "exact": (), "pairing": None, "if_exists": "error",
         },
     ),
     "Study.open": (lambda name: pp.Study.open(name, storage="sqlite://"), {"name": "s"}),
@@ -209,6 +210,7 @@ for _name in pp.bounds.__all__:
 VERBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ask": (pp.Study.ask, {"n": 1, "worker": "w", "lease": 5.0, "wait": 0.0}),
     "tell": (pp.Study.tell, {"number": 2, "values": (1, 2), "worker": "w"}),
+    "tell_repeats": (pp.Study.tell_repeats, {"number": 2, "values": [(1, 2), {"m": 1, "p": 2, "plate": 3}], "worker": "w"}),
     "fail": (pp.Study.fail, {"number": 2, "why": "broke", "output": "x", "worker": "w"}),
     "tell several": (
         pp.Study.tell,

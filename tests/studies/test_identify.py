@@ -176,7 +176,9 @@ def test_a_study_ends_with_the_last_result_that_has_it(tmp_path):
 
 
 def test_what_is_beside_the_metrics_is_kept():
-    result = pp.identify(lambda level: near(level) | {"plate": "p1", "seconds": 1.5, "ok": True}, [1, 2], METRICS, 6)
+    beside = {"plate": "p1", "seconds": 1.5, "ok": True, "loss": float("nan"), "day": None}
+    result = pp.identify(lambda level: near(level) | beside, [1, 2], METRICS, 6)
+    assert "loss" not in result.study.measurements()[0]
     assert {(row["plate"], row["seconds"], row["ok"]) for row in result.study.measurements()} == {("p1", 1.5, True)}
 
 
@@ -204,6 +206,11 @@ def test_what_is_refused_ends_it_at_the_first_call_and_the_study_says_why(values
     assert event.kind == "failed"
     assert event.details["why"].rstrip(".") in str(problem.value)
     assert problem.value.study.used == 0
+
+
+def test_a_row_of_a_data_frame_is_known_by_its_names():
+    result = pp.identify(lambda level: pd.Series({"cost": level, "quality": 10.0}), [1, 2], METRICS, 6)
+    assert result.study.measurements()[0]["quality"] == 10.0
 
 
 def several(level, n):
@@ -471,3 +478,45 @@ def test_what_has_no_code_of_its_own_is_not_taken_for_another_version():
     assert fingerprint(len) is None
     assert not is_another(None, fingerprint(near))
     assert not is_another("3.10:aa", "3.11:bb")
+
+
+# Metrics that are 0 or 1.
+
+
+def right_share(exact, n):
+    """How often studies are right about options that always pass or always fail, and how often they say what they assume."""
+    right, notes, rng = [], [], np.random.default_rng(7)
+    for _ in range(n):
+        truth = np.stack([(rng.random(6) < 0.6).astype(float), rng.normal(0, 1, 6)], axis=1)
+        about = {"options": range(6), "metrics": {"passed": "max", "speed": "max"}, "budget": 60, "exact": exact}
+        study = pp.Study.create("s", storage="sqlite://", **about)
+        study.add([(str(i), [passed, rng.normal(speed, 0.5)]) for i, (passed, speed) in enumerate(truth) for _ in range(10)])
+        result = study.result()
+        right.append(set(map(int, result.pareto)) == set(np.flatnonzero(pp.pareto_mask(truth))))
+        notes.append(any("is taken for the flips of a coin" in note for note in result.notes))
+    return np.mean(right), np.mean(notes)
+
+
+@pytest.mark.slow
+def test_of_metrics_that_are_always_0_or_1_it_is_said_what_is_assumed_and_declaring_them_exact_helps():
+    coins, exact = right_share((), 12), right_share(("passed",), 12)
+    assert (coins[1], exact[1]) == (1.0, 0.0)
+    assert exact[0] >= coins[0] + 0.2
+
+
+@pytest.mark.parametrize("values, coin", [([1, 1], True), ([0, 1], True), ([2, 2], False), ([0.5, 1], False)])
+def test_only_zeros_and_ones_that_never_varied_are_said_to_be_taken_for_coins(values, coin):
+    study = pp.Study.create("s", options=["a", "b"], metrics={"passed": "max", "m": "max"}, budget=20, storage="sqlite://")
+    study.add([(option, [values[option == "b"], i]) for option in "ab" for i in range(9)])
+    notes = study.result().notes
+    assert any("'passed' was 0 or 1, the same in all repeats" in note and "9 alike leave" in note for note in notes) == coin
+    assert any("'passed' never varied" in note for note in notes) != coin
+    study.add([("a", [1 - values[0], 1.0])])  # which has not been seen before
+    assert not any("coin" in note for note in study.result().notes)
+
+
+def test_a_pilot_with_a_coin_that_never_fell_on_its_other_side_says_so(tmp_path):
+    rows = [f"{option},1,{i % 3}" for option in "ab" for i in range(6)]
+    (tmp_path / "pilot.csv").write_text("\n".join(["option,passed,m", *rows]))
+    pilot = pp.Pilot.of_table(tmp_path / "pilot.csv", metrics={"passed": "max", "m": "max"})
+    assert any("6 alike leave open that only 74% are" in line for line in pilot.notes)

@@ -666,6 +666,11 @@ def test_whom_we_wait_for_is_said(tmp_path):
     assert re.fullmatch(r"waiting for \d+ measurements? with 'the laboratory', without a limit; .* release them", sentence)
 
 
+def test_options_that_cannot_be_sent_to_a_process_are_refused_at_once():
+    with pytest.raises(pp.InvalidInput, match=r"<function .* cannot be sent to another process"):
+        pp.identify(pid_and_option, [1, lambda: 2], {"pid": "max", "x": "max"}, 30, processes=True)
+
+
 def test_a_function_that_cannot_be_sent_to_a_process_is_refused_at_once():
     with pytest.raises(pp.InvalidInput, match="cannot be sent to another process"):
         pp.identify(lambda _: (1, 1), **GIVEN, workers=2, processes=True)

@@ -15,6 +15,7 @@ from multiprocessing import connection, parent_process
 from typing import Any
 
 from paretopick._arrays import check_workers
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 
 
@@ -174,13 +175,13 @@ def executor_of(workers: int | Executor, processes: bool, *, apart: bool = False
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-def check_sendable(measure: Callable[..., Any]) -> None:
-    """Refuses a function that cannot be sent to another process."""
+def check_sendable(value: Any) -> None:
+    """Refuses a function, or an option, that cannot be sent to another process."""
     try:
-        pickle.dumps(measure)
+        pickle.dumps(value)
     except Exception as problem:
         raise InvalidInput(
-            f"{measure!r} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
+            f"{short(value)} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
         ) from None
 
 

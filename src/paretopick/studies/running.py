@@ -91,7 +91,7 @@ def identify(
     >>> result.pareto, result.study.measurements()[0]["status"]
     ((1, 3, 9), 'told')
     """
-    exact = tuple(exact) if isinstance(exact, Iterator) else exact  # which is gone through twice
+    exact = tuple(exact) if isinstance(exact, Iterator) else exact  # which can be gone through once
     columns = {*RESERVED, *goals_of(check_metrics(metrics, exact=exact))}
     named = named_options(options, stored=storage is not None, taken=columns)
     definition = define(
@@ -108,6 +108,9 @@ def identify(
         baseline=named.name(baseline),
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
+    if processes:
+        for option in named.measured.values():
+            check_sendable(option)
     study = study_named(name or "study", definition, "sqlite://" if storage is None else storage, if_exists)
     if (newer := newer_aim(study, definition.aim)) is not None:
         given = definition.aim.until

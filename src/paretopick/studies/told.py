@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -91,13 +92,17 @@ def repeats_in(given: Any, metrics: Collection[str]) -> list[Any]:
     """Returns the measurements that a call of ``measure`` has brought: usually one, n if it brought arrays of n.
 
     A mapping may have arrays as values of metrics, beside numbers, which are then the same for all; what stands beside the
-    metrics may be an array of as many, too. An array of rows, ``(n, metrics)``, a data frame, and a list of mappings are n.
+    metrics may be an array of as many, too. An array of rows, ``(n, metrics)``, a data frame, and a list of mappings are n. A
+    row of a data frame is known by its names.
 
     >>> repeats_in({"quality": np.array([0.8, 0.9]), "cost": 3.0}, ["quality", "cost"])
     [{'quality': 0.8, 'cost': 3.0}, {'quality': 0.9, 'cost': 3.0}]
     """
     if hasattr(given, "columns") and getattr(given, "ndim", 0) == 2:  # a data frame
         given = {column: np.asarray(given[column]) for column in given.columns}
+    elif hasattr(given, "to_dict") and getattr(given, "ndim", 0) == 1:  # a row of one, or a series without names
+        named = given.to_dict()
+        given = named if all(isinstance(name, str) for name in named) else given
     if isinstance(given, Mapping):
         return _taken_apart(given, metrics)
     if isinstance(given, list | tuple) and given and all(isinstance(each, Mapping) for each in given):
@@ -136,6 +141,7 @@ def _beside(given: Mapping[Any, Any], metrics: Sequence[str], taken: Collection[
         if name in taken or name.endswith(ERROR_SUFFIX):
             raise InvalidInput(f"{name!r} is a column that tables have already; call this value otherwise.")
         value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+        value = None if isinstance(value, float) and math.isnan(value) else value
         if value is not None and (not is_setting(value) or (isinstance(value, str) and len(value) > LONGEST_TEXT)):
             raise InvalidInput(
                 f"{name!r} is {short(value)}; beside the metrics ({quoted(metrics)}) a measurement may have finite "
