@@ -38,10 +38,11 @@ from importlib.metadata import version as _version
 
 from paretopick import errors as errors
 from paretopick import typing as typing
-from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise, Resampled
 from paretopick.errors import (
     AlreadyTold,
     BudgetTooSmall,
+    ExecutorFailed,
     FileNotWritten,
     InvalidInput,
     LogDamaged,
@@ -64,7 +65,17 @@ from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
 from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
 from paretopick.simulation import ErrorCurve, play, simulate
-from paretopick.studies import Certainty, Measurement, OptionResult, ParetoResult, Rehearsal, Study, identify, run_study
+from paretopick.studies import (
+    Certainty,
+    Measurement,
+    OptionResult,
+    ParetoResult,
+    Rehearsal,
+    Study,
+    identify,
+    judge,
+    run_study,
+)
 from paretopick.theory import bounds
 from paretopick.theory.complexity import complexity, complexity_h2, effective_budget
 from paretopick.theory.dominance import pareto_mask
@@ -95,6 +106,7 @@ __all__ = [
     "Certainty",
     "Continuation",
     "ErrorCurve",
+    "ExecutorFailed",
     "FileNotWritten",
     "Gaussian",
     "InvalidInput",
@@ -103,6 +115,7 @@ __all__ = [
     "MeasuringFailed",
     "Metric",
     "MissingFile",
+    "Noise",
     "NotDue",
     "NotReady",
     "OptionResult",
@@ -134,6 +147,7 @@ __all__ = [
     "hypervolume_fraction",
     "identify",
     "instance",
+    "judge",
     "misidentified",
     "outdoes",
     "pareto_mask",

@@ -17,7 +17,8 @@ what to type instead::
     │   ├── StudyGone               a study that was deleted, or created anew          (OSError)
     │   ├── LogDamaged              a log that does not follow from itself             (OSError)
     │   └── OutcomeUnknown          .request repeats a change that may have been made  (OSError)
-    └── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
+    ├── MeasuringFailed             something could not be measured, again and again   (RuntimeError)
+    └── ExecutorFailed              who was to make runs is not there, or was lost     (RuntimeError)
 
     SimulationInterrupted           Ctrl-C; .partial is the curve of the finished runs (KeyboardInterrupt)
     UnsafeStorage                   a warning: a database where locks may fail         (UserWarning)
@@ -243,6 +244,18 @@ class MeasuringFailed(ParetopickError, RuntimeError):
     option: str | None = None
     output: str | None = None
     """What the attempt left behind that may help to find the cause."""
+
+
+class ExecutorFailed(ParetopickError, RuntimeError):
+    """Processes or a cluster that were to make simulated runs cannot be reached, or were lost on the way.
+
+    >>> import paretopick as pp
+    >>> try:
+    ...     pp.simulate(pp.instance("cov-boost"), "ege-sr", runs=8, rng=0, executor="ray://no.such.host.invalid:10001")
+    ... except pp.ExecutorFailed as problem:
+    ...     print("ray" in str(problem))
+    True
+    """
 
 
 class SimulationInterrupted(KeyboardInterrupt):

@@ -285,11 +285,6 @@ class Metric:
         """What people read above its columns: the mean, and if there is noise the interval of that."""
         return [self.name] if self.exact else [self.name, INTERVAL]
 
-    @property
-    def error_column(self) -> str:
-        """What tables call the column of its standard errors."""
-        return f"{self.name}{ERROR_SUFFIX}"
-
     def divisor(self, noise: float) -> float:
         """Returns what differences are divided by: the width, or else the noise; 0 if there is no noise."""
         return 0.0 if self.exact else noise if self.width is None else self.width
@@ -326,7 +321,7 @@ INTERVAL = "95% interval"
 """What people read above the intervals of means."""
 
 ERROR_SUFFIX = " ±"
-"""With which the columns of standard errors end."""
+"""With which the columns of standard errors ended in tables of the release before."""
 
 
 def check_metrics(

@@ -8,8 +8,11 @@ They are about what you write; what the package returns are the classes of ``par
 - ``MetricTable``: ``{"goal": "min", "margin": "2%", "at_most": 50}``
 - ``Goal``: ``"min"``, ``"max"``, ``"minimize"``, ``"maximise"`` and the like
 - ``PolicyGiven``: ``"apt"``, ``("apt", {"batch": 8})`` or ``{"name": "apt", "batch": 8}``
+- ``OwnPolicyGiven``: a policy of your own as ``pp.simulate`` takes it: ``MyPolicy``, or ``(MyPolicy, {"option": 1})``
 - ``PolicyName``: the keys of ``pp.POLICIES``
 - ``PolicyOptions``: ``{"batch": 8}``, the options of all policies; ``PolicyTable`` has a ``name``, too
+- ``OwnPolicyGiven``: for ``pp.simulate``, a subclass of ``pp.Policy`` or what makes one, alone or with its options:
+  ``(MyPolicy, {"width": 2})``
 - ``BudgetGiven``: ``600``, ``("seconds", 1200)``, ``{"dollars": 5}`` or ``"20m"``
 - ``CostGiven``: the name of what a measurement costs, or a number for each option
 - ``StorageChoice``: the address of a database, the path of an SQLite file, ``"sqlite://"`` for memory, or None for what the
@@ -44,7 +47,7 @@ from paretopick._metric_texts import Goal
 from paretopick.bandits import Seed
 from paretopick.instances import InstanceName
 from paretopick.metrics import MetricsGiven, MetricTable
-from paretopick.policies import PolicyGiven, PolicyName, PolicyOptions, PolicyTable
+from paretopick.policies import OwnPolicyGiven, PolicyGiven, PolicyName, PolicyOptions, PolicyTable
 from paretopick.schedules import ScheduleName, Spend
 from paretopick.simulation.engine import Engine
 from paretopick.storage import StorageChoice
@@ -64,6 +67,7 @@ __all__ = [
     "Margins",
     "MetricTable",
     "MetricsGiven",
+    "OwnPolicyGiven",
     "PolicyGiven",
     "PolicyName",
     "PolicyOptions",

@@ -1,12 +1,17 @@
 """The interactive front as data and HTML: the texts of tables, names that stay text, and a picture where there is no front."""
 
 import json
+import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from paretopick import plots
+from paretopick.metrics import check_metrics
 from paretopick.plots.interactive import front_record, interactive_assets, interactive_front, notebook_front
+from paretopick.studies.baselines import ComparedWithBaseline
 from support.example_fronts import HOSTILE, in_three_metrics, within
 from support.example_results import many, option_result, result
 
@@ -48,6 +53,17 @@ def test_what_is_said_of_an_option_is_what_tables_say():
     more = {option["name"]: option["more"] for option in record["options"]}
     assert more[HOSTILE[4]] == f"Beaten by {HOSTILE[1]}: seconds smaller by 2.0 s (1.0 to 3.0)"
     assert more[HOSTILE[5]] == "Beyond seconds at most 40 s"
+
+
+def test_the_baseline_is_marked_and_options_are_compared_with_it():
+    plain = within()
+    baseline = replace(plain, compared_with_baseline=ComparedWithBaseline("plain", "It is beyond a limit."))
+    record = front_record(baseline)
+    assert record["options"][record["pairs"]["0 1"]["baseline"]]["name"] == "plain"
+    assert record["headings"] == [*front_record(plain)["headings"], "compared with the baseline"]
+    told = {option["name"]: option["facts"] for option in record["options"]}
+    assert told["plain"][-3:] == ["62%", "5", "is the baseline"]
+    assert front_record(plain)["pairs"]["0 1"]["baseline"] is None
 
 
 def test_what_is_drawn_is_what_the_static_picture_draws():
@@ -115,6 +131,20 @@ def test_two_hundred_options_in_six_metrics_are_told_in_few_bytes():
     assert len(front_record(found)["pairs"]) == 15
 
 
+def test_a_note_says_so_where_more_metrics_are_compared_than_shown():
+    for third, said in (("min", True), ("<=2000", False)):
+        found = replace(in_three_metrics(), metric_records=check_metrics({"speed": "max", "quality": "max", "cost": third}))
+        notes = front_record(found)["pairs"]["0 1"]["notes"]
+        assert any(note.startswith("Two of 3 metrics are shown") for note in notes) == said
+
+
+def test_among_many_options_a_note_says_whose_regions_are_drawn():
+    found = many(40, 2)
+    known = [replace(row, intervals=dict.fromkeys(row.means, (-0.1, 0.1))) for row in found.options]
+    notes = front_record(replace(found, options=tuple(known)))["pairs"]["0 1"]["notes"]
+    assert "Ellipses: 95% regions of the means, of options that may be Pareto-optimal." in notes
+
+
 def test_style_and_script_end_where_they_should_and_have_the_licence():
     assets = interactive_assets()
     tags = [tag for tag, _ in Parts(assets).tags]
@@ -122,3 +152,12 @@ def test_style_and_script_end_where_they_should_and_have_the_licence():
     assert assets.count("</script") == 2
     assert "Copyright (c) 2022 Leon Sorokin" in assets
     assert "without restriction" in assets
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_runs():
+    page = (Path(__file__).parents[2] / "docs" / "interactive.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    exec(compile(example, "interactive.md", "exec"), names)
+    assert [tag for tag, _ in Parts(names["page"]).tags].count("script") == 3

@@ -167,7 +167,15 @@ def test_any_two_of_three_metrics_can_be_chosen(opened):
     assert [window.locator("select").nth(i).input_value() for i in (0, 1)] == ["0", "2"]
 
 
-@pytest.mark.parametrize("behind, dark", [("", False), ("background: #111", True), ("color-scheme: light dark", True)])
+@pytest.mark.parametrize(
+    "behind, dark",
+    [
+        ("", False),
+        ("background: #111", True),
+        ("background: color-mix(in srgb, white 90%, black)", False),
+        ("color-scheme: light dark", True),
+    ],
+)
 def test_it_is_as_dark_as_what_is_behind_it(opened, behind, dark):
     window = opened(interactive_front(within(), static=STATIC), style=f"<style>:root {{ {behind} }}</style>", color_scheme="dark")
     assert window.get_attribute(".pp-live", "data-theme") == ("dark" if dark else "light")
@@ -203,6 +211,11 @@ def test_a_notebook_without_scripts_shows_the_picture(opened, output):
     assert window.locator("iframe").bounding_box()["height"] == 0
 
 
+def test_two_fronts_on_a_page_that_has_the_script_twice_are_both_shown(opened):
+    window = opened(interactive_front(within(), static=STATIC) + interactive_front(in_three_metrics(), static=STATIC))
+    assert window.locator("canvas").count() == 2
+
+
 def test_two_hundred_options_are_shown_and_found(opened):
     found = many(200, 2)
     window = opened(interactive_front(found, static=STATIC))
@@ -229,6 +242,7 @@ def test_a_strict_policy_for_contents_allows_it_and_a_new_record_takes_over(open
     chosen = window.evaluate(names)
     window.evaluate("record => shownHere.update(record)", front_record(more))
     assert window.evaluate(names) == chosen
+    assert not window.is_visible("#live button")  # there is no static picture, and nothing is zoomed in
     assert window.text_content("#live .pp-legend") == "Pareto-optimal (2)dominated (3)"
 
 

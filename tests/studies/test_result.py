@@ -100,9 +100,10 @@ def test_every_form_of_a_result_shows_the_same_numbers():
     truth = {"<b>bold</b>": (3.0, 1.0), "a & b": (1.0, 3.0), "poor": (0.5, 0.5), "close": (2.9, 0.9)}
     result = studied(truth, metrics={"speed": "max", "price": "max"}).result()
     header, rows = result.cells()
-    shown = re.findall(r"<tr class=.*?</tr>", result._repr_html_(), flags=re.DOTALL)
+    page = result._repr_html_()
+    shown = re.findall(r"<tr class=.*?</tr>", page, flags=re.DOTALL)
     assert [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in shown] == [[html.escape(cell) for cell in row] for row in rows]
-    assert "<b>" not in result._repr_html_()
+    assert "<b>" not in page
     record = {row["option"]: row for row in result.to_dict()["options"]}
     frame = result.to_pandas()
     for row in rows:
@@ -123,7 +124,7 @@ def test_every_form_of_a_result_shows_the_same_numbers():
     for row in rows:
         assert all(cell in text for cell in row)
     assert str(result) in text
-    assert all(html.escape(line) in result._repr_html_() for line in str(result).splitlines())
+    assert all(html.escape(line) in page for line in str(result).splitlines())
 
 
 def test_a_close_call_is_less_sure_than_a_clear_one():

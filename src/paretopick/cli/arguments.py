@@ -37,6 +37,15 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table."
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there already.")]
 Seed = Annotated[int, typer.Option(help="The seed of the random numbers; the same seed gives the same result.")]
 Workers = Annotated[int | None, typer.Option(help="How many threads to use.  [default: one for each core]", show_default=False)]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="ADDRESS",
+        help="The cluster to run on instead of here: dask://HOST:PORT, ray, or ray://HOST:PORT; the counts are the same.",
+        show_default=False,
+    ),
+]
 Data = Annotated[
     Path | None, typer.Option(help="The file of the sorting networks, for the instances snw and snw-paper.", show_default=False)
 ]

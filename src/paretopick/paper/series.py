@@ -69,7 +69,7 @@ class Series:
         """Makes runs at some of its budgets.
 
         Args:
-            how: ``budgets``, ``runs``, ``start``, ``rng``, ``workers`` and ``progress`` of the function ``simulate``.
+            how: ``budgets``, ``runs``, ``start``, ``rng``, ``workers``, ``executor`` and ``progress``, as of ``simulate``.
         """
         spec = PolicyChoice(self.policy, self.options)
         return simulate(self.bandit, spec, hypervolume=self.hypervolume, engine=self.engine, **how)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
+from paretopick._html import paragraphs, table
 from paretopick._words import capital, counted, joined, percent
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
@@ -268,10 +269,19 @@ class Plan:
             "sentences": self.sentences(),
         }
 
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns how often each policy is wrong at each budget, with 95% intervals, as people read it: header and rows."""
+        rows = [[f"{budget:,}", *(wrong_text(curve, at) for curve in self.curves)] for at, budget in enumerate(self.budgets)]
+        return ["budget", *self.labels], rows
+
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        title = "How often the answer will be wrong, with 95% intervals:"
+        return f"{paragraphs([title])}{table(*self.cells())}{paragraphs(self.sentences())}"
 
 
 def wrong(curve: ErrorCurve) -> IntArray:
@@ -282,6 +292,12 @@ def wrong(curve: ErrorCurve) -> IntArray:
 def limits_of(curve: ErrorCurve) -> FloatArray:
     """The 95% intervals of that."""
     return curve.interval(of="relaxed_losses" if curve.margins is None else "errors_within")
+
+
+def wrong_text(curve: ErrorCurve, place: int) -> str:
+    """How often the answer is wrong at one of the budgets, with the interval of that."""
+    errors, limits = wrong(curve)[place], limits_of(curve)[place]
+    return f"{share(errors / curve.runs, curve.runs)} ({interval(limits)})" if errors else f"< {limits[1]:.1%}"
 
 
 def differ(fewer: int, of_fewer: int, more: int, of_more: int) -> bool:

@@ -23,11 +23,14 @@ from paretopick.plots.fronts import RADIUS, FrontData
 from paretopick.plots.options import IN_ANSWER, NORMAL, Options, headline
 from paretopick.plots.outputs import to_png, to_svg
 from paretopick.plots.pictures import figure_of
-from paretopick.plots.style import BLUE, FORBIDDEN, KINDS
+from paretopick.plots.style import BLUE, FORBIDDEN, GREY, KINDS
 from paretopick.studies.result import OptionResult, ParetoResult
 
 if TYPE_CHECKING:
     from paretopick.plots.scales import Scale
+
+MEASURED = "measured"
+"""The column of tables before which the probability of being Pareto-optimal is told, where there are margins."""
 
 LIBRARY = "vendor/uplot"
 """Where uPlot is, and its licence, which goes into every page with it."""
@@ -125,18 +128,19 @@ def front_record(result: ParetoResult) -> dict[str, Any]:
     texts = _facts(result)
     both = itertools.combinations(range(len(metrics)), 2)
     pairs = {f"{x} {y}": _pair(FrontData.of(result, metrics[x].name, metrics[y].name), places) for x, y in both}
-    if len(metrics) > 2:
+    compared = [place for place, metric in enumerate(metrics) if metric.compared]
+    if len(compared) > 2:
         for pair in pairs.values():
             pair["notes"].insert(0, f"Two of {len(metrics)} metrics are shown: who looks beaten here may be ahead in another.")
     return {
         "title": headline(result),
         "settled": result.done,
-        "shown": [place for place, metric in enumerate(metrics) if metric.compared][:2],
+        "shown": compared[:2],
         "metrics": [{"name": metric.name, "log": metric.log} for metric in metrics],
         "correlation": None if result.correlation is None else np.clip(result.correlation, -1.0, 1.0).tolist(),
         "radius": RADIUS,
         "normal": NORMAL,
-        "colours": {"front": BLUE, "limit": FORBIDDEN, "dominated": "#555555"},
+        "colours": {"front": BLUE, "limit": FORBIDDEN, "baseline": GREY, "dominated": "#555555"},
         "kinds": {name: asdict(kind) for name, kind in KINDS.items() if name in options.kinds},
         "headings": _headings(result),
         "options": [
@@ -171,6 +175,7 @@ def _pair(data: FrontData, places: dict[str, int]) -> dict[str, Any]:
         "regions": [region is not None for region in data.regions],
         "stairs": data.stairs.tolist(),
         "band": data.band.tolist(),
+        "baseline": None if data.baseline is None else places[data.names[data.baseline]],
         "notes": list(data.notes),
     }
 
@@ -189,24 +194,25 @@ def _headings(result: ParetoResult) -> list[str]:
     """What the facts of an option are: each metric, then what follows the metrics in tables, but for who beats it."""
     header, _ = result.cells()
     n_columns = sum(len(metric.headings) for metric in result.metric_records)
-    *chances, measured = header[2 + n_columns : -1]
-    optimal = ["P(optimal)"] if result.has_margins else []
-    return [*(metric.name for metric in result.metric_records), *chances, *optimal, measured]
+    others = header[2 + n_columns : -1]
+    if result.has_margins:
+        others.insert(others.index(MEASURED), "P(optimal)")
+    return [*(metric.name for metric in result.metric_records), *others]
 
 
 def _facts(result: ParetoResult) -> dict[str, dict[str, Any]]:
     """Of each option, by its name, the facts in words, and why it is out."""
-    _, table = result.cells()
+    header, table = result.cells()
     told = {}
-    for row, (_, _, *cells) in zip(result.ranked(), table, strict=True):
+    for row, (_, _, *cells, why) in zip(result.ranked(), table, strict=True):
         facts = []
         for metric in result.metric_records:
             (mean, *interval), cells = cells[: len(metric.headings)], cells[len(metric.headings) :]
             around = f" ({interval[0]})" if any(interval) else ""
             facts.append(f"{mean}{metric.unit_text}{around}" if mean else "not measured")
-        *chances, measured, why = cells
-        optimal = [probability(row.probability)] if result.has_margins else []
-        told[row.option] = {"facts": [*facts, *chances, *optimal, measured], "more": _why_out(row, why)}
+        if result.has_margins:
+            cells.insert(header[-1 - len(cells) :].index(MEASURED), probability(row.probability))
+        told[row.option] = {"facts": facts + cells, "more": _why_out(row, why)}
     return told
 
 

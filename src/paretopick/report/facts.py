@@ -16,7 +16,7 @@ from paretopick.studies.aims import check_aim
 from paretopick.studies.budgets import Budget
 from paretopick.studies.definition import Definition
 from paretopick.studies.files import StudyFile, study_file_text
-from paretopick.studies.tables import time_text
+from paretopick.studies.times import time_text
 
 
 def facts_of(

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from paretopick._arrays import check_real
+from paretopick._arrays import check_name, check_real
+from paretopick._frames import TableGiven, is_table, read_frame
 from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
 from paretopick.studies.aims import check_aim
@@ -18,6 +19,7 @@ from paretopick.studies.live import LiveState
 from paretopick.studies.options import option_with_settings
 from paretopick.studies.rules import Rules
 from paretopick.studies.told import Values
+from paretopick.studies.told_rows import told_rows
 from paretopick.studies.views import columns_of, matching
 
 
@@ -181,6 +183,13 @@ class Amendments(ABC):
         Args:
             option: its name; None to compare with none.
             request: an id of this call; see ``add``.
+
+        >>> from paretopick import Study
+        >>> study = Study.create("s", options=["today", "new"], metrics={"seconds": "min"}, budget=20, storage="sqlite://")
+        >>> study.choose_baseline("today")
+        >>> numbers = study.add([("today", [2.0]), ("today", [2.1]), ("new", [1.0]), ("new", [0.9])])
+        >>> study.result().compared_with_baseline.beaten_by
+        ('new',)
         """
         name = self.definition.with_baseline(option).baseline
         self._live.change(lambda rules: rules.describe({"baseline": name}), request)
@@ -224,7 +233,13 @@ class Amendments(ABC):
         wanted, aim = budget_of(budget), check_aim(confidence, resolution, self.definition.metrics)
         self._live.change(lambda rules: rules.extend(wanted, aim if aim.to_dict() else None), request)
 
-    def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> list[int]:
+    def add(
+        self,
+        measurements: Iterable[tuple[str, Values]] | TableGiven,
+        *,
+        option: str = "option",
+        request: str | None = None,
+    ) -> list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
 
         They are data like all others, and count against the budget. With policies that plan rounds they count as soon as their
@@ -232,13 +247,18 @@ class Amendments(ABC):
 
         Args:
             measurements: pairs of an option and its values; a mapping may have a ``repeat``, which one of its option it was,
-                from 0.
+                from 0. Or a table with a row for each, as ``pp.judge`` takes it: a data frame, a list of mappings, a mapping from
+                columns to lists, or the path of a CSV file. What it has beside options and metrics is kept.
+            option: the column of a table with the names of the options.
             request: an id of this call, any text, kept with what it did. The same id again does nothing more and returns the
                 same: for calls whose answer was lost. ``OutcomeUnknown`` says under which id a call without one was made.
 
         Returns:
             The numbers that they got.
         """
+        if is_table(measurements):
+            frame = read_frame(measurements, numbers=list(self.definition.goals), texts=[check_name(option, "column")])
+            measurements = told_rows(self.definition, frame, option)
         rows = self.definition.rows(measurements)
 
         def add(rules: Rules) -> list[int]:

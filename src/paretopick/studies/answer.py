@@ -91,6 +91,7 @@ def result_of(
                 else dict.fromkeys(definition.goals),
                 left_in_round=left_in.get(arm),
                 in_answer=arm in said.front,
+                settings=dict(definition.settings[arm]),
                 beaten_by=beaten_by.get(arm),
                 **said.more_of(arm, definition),
             )

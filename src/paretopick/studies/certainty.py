@@ -411,6 +411,7 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
             hypervolume=False,
             margins=None if required.is_plain else required.as_margins,
             limits=None if required.is_plain else required.as_limits,
+            progress=False,
         )
     except InvalidInput:
         if len(estimates.means) == len(definition.options):

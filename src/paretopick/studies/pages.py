@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paretopick._words import counted, joined, listed, probability, some, unmistakable
+from paretopick._html import LONG_TEXTS, NUMBERS, TEXTS, paragraphs, table
+from paretopick._words import counted, joined, listed, probability, some, text_of, unmistakable
 from paretopick.metrics import INTERVAL
 from paretopick.studies.differences import aligned, plain_number
 
@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
 AGAINST = "compared with the baseline"
 
-TEXTS = ("option", "status", AGAINST, "beaten by")
+TEXT_COLUMNS = ("option", "status", AGAINST, "beaten by")
 """Columns of ``cells`` that are not numbers."""
-
-WRAPPED = ' class="text" style="white-space: normal"'
-"""How cells of a table are marked that may go over several lines."""
 
 SURELY_OUT = {
     "Surely out": "dominated",
@@ -38,7 +35,7 @@ MOST_NAMES = 12
 
 def headline(result: ParetoResult) -> str:
     """Returns the answer on one line, and how sure it is."""
-    used = f"{result.used_text} {'used' if result.spent is None else 'spent'}"
+    used = result.used_text if result.judged else f"{result.used_text} {'used' if result.spent is None else 'spent'}"
     if not result.answer and result.probability is not None and result.has_limits:
         return f"{_nobody(result)[:-1]} ({used}). That is {_right(result)}."
     front = ", ".join(_choices(result, result.answer)) or ("none" if result.done else "none yet")
@@ -47,9 +44,9 @@ def headline(result: ParetoResult) -> str:
     return text if result.probability is None else f"{text} {'It' if result.is_part else 'The set'} is {_right(result)}."
 
 
-def page(result: ParetoResult, *, beside_table: bool = False) -> str:
+def page(result: ParetoResult, *, beside_table: bool = False, ahead: bool = True) -> str:
     """Returns all that ``print`` says; see ``lines``."""
-    return "\n".join([headline(result), *lines(result, beside_table=beside_table)])
+    return "\n".join([headline(result), *lines(result, beside_table=beside_table, ahead=ahead)])
 
 
 def sought(result: ParetoResult) -> str:
@@ -116,12 +113,13 @@ def how_sure(result: ParetoResult) -> str:
     return f"{text}; of {joined(alike)}, which are nearly equal, either will do." if alike else f"{text}."
 
 
-def lines(result: ParetoResult, *, beside_table: bool = False) -> Iterator[str]:
+def lines(result: ParetoResult, *, beside_table: bool = False, ahead: bool = True) -> Iterator[str]:
     """Yields what else one should know, a line each: the groups, near-equals, the baseline, the next step, the notes.
 
     Args:
         result: of a study.
         beside_table: whether the table is shown, too, which has how each option compares with the baseline.
+        ahead: whether to find out the next step, which takes a moment.
     """
     if result.used and all(row.probability is None for row in result.options):
         yield how_sure(result)
@@ -134,7 +132,7 @@ def lines(result: ParetoResult, *, beside_table: bool = False) -> Iterator[str]:
     if result.stopped is not None:
         yield result.stopped
         yield from _longer_than_need_be(result)
-    elif result.next_step is not None:
+    elif ahead and result.next_step is not None:
         yield f"Next: {result.next_step}"
     if result.sharing is not None:
         yield f"Shared: {result.sharing.sentence}"
@@ -270,31 +268,32 @@ def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) 
     return shown, f"{low} to {high}"
 
 
-def html_page(result: ParetoResult) -> str:
-    """Returns the table and all that ``print`` says, as notebooks show it."""
-    said = "".join(f"<p>{html.escape(line)}</p>" for line in (headline(result), *lines(result, beside_table=True)))
-    return f"{html_table(result)}{said}"
+def html_page(result: ParetoResult, *, ahead: bool = True) -> str:
+    """Returns the table and all that ``print`` says, as notebooks show it; ``ahead`` as for ``lines``."""
+    return f"{paragraphs([headline(result)])}{html_table(result)}{paragraphs(lines(result, beside_table=True, ahead=ahead))}"
 
 
 def html_table(result: ParetoResult) -> str:
-    """Returns the table as HTML; each row has the status of its option as its class, and intervals have a class of their own."""
-    header, rows = cells(result)
-    kinds = {
-        "option": ' class="text"',
-        "status": ' class="status"',
-        AGAINST: WRAPPED,
-        "beaten by": WRAPPED,
-        INTERVAL: ' class="interval"',
-    }
-    places = [kinds.get(name, "") for name in header]
-    head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
-    body = "".join(
-        f'<tr class="{found.status}">'
-        + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
-        + "</tr>\n"
+    """Returns the table as HTML, with the settings of options; each row has the status of its option as its class.
+
+    Intervals have a class of their own.
+    """
+    (first, *header), rows = cells(result)
+    settings = list(result.options[0].settings) if result.options else []
+    header = [first, *settings, *header]
+    rows = [
+        [row[0], *(text_of(found.settings[name]) for name in settings), *row[1:]]
         for found, row in zip(result.ranked(), rows, strict=True)
-    )
-    return f'<table style="white-space: nowrap">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>'
+    ]
+    kinds = {
+        **dict.fromkeys(settings, TEXTS),
+        "option": f' class="text"{TEXTS}',
+        "status": f' class="status"{TEXTS}',
+        **dict.fromkeys((AGAINST, "beaten by"), f' class="text"{LONG_TEXTS}'),
+        INTERVAL: f' class="interval"{NUMBERS}',
+    }
+    places = [kinds.get(name, NUMBERS) for name in header]
+    return table(header, rows, places=places, kinds=[found.status for found in result.ranked()])
 
 
 def rich_page(result: ParetoResult) -> Group:
@@ -304,9 +303,11 @@ def rich_page(result: ParetoResult) -> Group:
     from rich.text import Text
 
     header, rows = cells(result)
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in header:
-        table.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name not in (AGAINST, "beaten by"))
+        shown.add_column(
+            Text(name), justify="left" if name in TEXT_COLUMNS else "right", no_wrap=name not in (AGAINST, "beaten by")
+        )
     for row in rows:
-        table.add_row(*map(Text, row))
-    return Group(table, Text(page(result, beside_table=True)))
+        shown.add_row(*map(Text, row))
+    return Group(shown, Text(page(result, beside_table=True)))

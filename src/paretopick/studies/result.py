@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from paretopick._arrays import check_choice
+from paretopick._frames import pandas_frame
 from paretopick._words import counted
 from paretopick.metrics import Metric, goals_of
 from paretopick.studies import pages
@@ -17,6 +18,7 @@ from paretopick.studies.budgets import Spent
 from paretopick.studies.certainty import Certainty, Rehearsal
 from paretopick.studies.differences import Beaten
 from paretopick.studies.resolution import Resolution
+from paretopick.studies.result_rows import rows_of
 from paretopick.studies.sharing import SharedNoise
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ class OptionResult:
     keeps the limits and no member covers it."""
     beyond: tuple[str, ...] = ()
     """The metrics whose limits it most likely breaks."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The further columns of the table of options."""
 
     @property
     def doubt(self) -> float | None:
@@ -154,6 +158,10 @@ class ParetoResult:
     """How the options compare with the baseline; None if there is none."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
+    judged: bool = False
+    """Whether the measurements were there beforehand, so that no budget was spent."""
+    read_rows: Callable[[], list[dict[str, Any]]] | None = field(default=None, compare=False)
+    """What reads the measurements behind it."""
     study: Study | None = field(default=None, compare=False)
     """The study that it is about, with all measurements; it stays open, even one in memory, for as long as the result is there.
     None of a result that was read or sent."""
@@ -259,9 +267,22 @@ class ParetoResult:
         """What to do next, in a sentence: found by simulating how the study would go on, which takes a moment. Or None."""
         return None if self.look_ahead is None else self.look_ahead()
 
+    @cached_property
+    def measurements(self) -> list[dict[str, Any]]:
+        """The measurements behind it, a row for each, as ``Study.measurements`` has them; read when they are asked for.
+
+        >>> import paretopick as pp
+        >>> rows = [{"option": "a", "seconds": 1.5}, {"option": "b", "seconds": 2.5}, {"option": "a", "seconds": 1.25}]
+        >>> [(row["option"], row["seconds"]) for row in pp.judge(rows, {"seconds": "min"}).measurements]
+        [('a', 1.5), ('b', 2.5), ('a', 1.25)]
+        """
+        return [] if self.read_rows is None else self.read_rows()
+
     @property
     def used_text(self) -> str:
         """How many measurements there are, of how many, or how much they have cost, in words."""
+        if self.judged:
+            return counted(self.used, "measurement")
         if self.spent is not None:
             return f"{counted(self.used, 'measurement')}, {self.spent}"
         return f"{self.used:,} of {counted(self.budget, 'measurement')}"
@@ -282,35 +303,10 @@ class ParetoResult:
         """One row per option, flat: means under the names of the metrics, with ``..._low`` and ``..._high`` their 95% intervals.
 
         With a baseline, also by how much each differs from it, ``..._difference`` and ``..._ratio``, with their intervals.
-        Standard errors, from an option's own measurements alone unless these share blocks, are under ``... ±``.
+        Standard errors, from an option's own measurements alone unless these share blocks, are under ``..._se``. Nothing is
+        rounded. Metrics keep their names: a column that would be called as one of them, or as a setting, gets a ``_`` more.
         """
-        return [
-            {
-                "option": found.option,
-                "status": found.status,
-                "in_answer": found.in_answer,
-                "dominated_by": list(found.dominated_by),
-                "beaten_by": None if found.beaten_by is None else str(found.beaten_by),
-                "probability": found.probability,
-                "worth_keeping": found.worth_keeping,
-                "within_limits": found.within_limits,
-                "measurements": found.measurements,
-                **{column: value for metric in self.metric_records for column, value in self._columns(found, metric)},
-                **self._against_baseline(found),
-                "left_in_round": found.left_in_round,
-            }
-            for found in self.options
-        ]
-
-    def _columns(self, found: OptionResult, metric: Metric) -> list[tuple[str, float | None]]:
-        """What tables have of an option in a metric; a metric that is called as the column of another keeps its name."""
-        low, high = found.intervals[metric.name] or (None, None)
-        ends = [(f"{metric.name}_low", low), (f"{metric.name}_high", high)]
-        return [
-            (metric.name, found.means[metric.name]),
-            (metric.error_column, found.standard_errors[metric.name]),
-            *((column, value) for column, value in ends if column not in self.metrics),
-        ]
+        return rows_of(self)
 
     def _against_baseline(self, found: OptionResult) -> dict[str, Any]:
         """What tables have of an option beside the baseline, if there is one: in words, and in numbers with 95% intervals."""
@@ -345,7 +341,7 @@ class ParetoResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values; ``next_step`` is None unless somebody has asked for it before."""
-        left_out = ("metric_records", "look_ahead", "options", "study", "study_name", "given", "answer", "alike")
+        left_out = ("metric_records", "look_ahead", "options", "study", "study_name", "given", "answer", "alike", "read_rows")
         fields: dict[str, Any] = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         fields = {name: _plain(value) for name, value in fields.items() if name not in left_out}
         fields |= {
@@ -363,28 +359,42 @@ class ParetoResult:
         return json.loads(json.dumps(fields))  # type: ignore[no-any-return]  # tuples become lists
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is copied and sent to other processes: all but the study, which has a database."""
-        return vars(self) | {"study": None}
+        """What is copied and sent to other processes: all but the study, which has a database; so the measurements are read."""
+        self.measurements  # noqa: B018
+        return vars(self) | {"study": None, "read_rows": None}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Returns everything as a JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Returns the ``table`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
-        return pd.DataFrame(self.table).set_index("option")
+        """Returns the ``table`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``.
+
+        The measurements themselves are ``pandas.DataFrame(result.measurements)``, or ``Study.to_pandas`` of their study.
+
+        >>> import paretopick as pp
+        >>> rows = [{"option": "a", "seconds": 1.5}, {"option": "b", "seconds": 2.5}, {"option": "a", "seconds": 1.25}]
+        >>> table = pp.judge(rows, {"seconds": "min"}).to_pandas()
+        >>> print(table.loc["a", "seconds"], table.loc["a", "seconds_se"])
+        1.375 0.125
+        """
+        return pandas_frame(self.table).set_index("option")
 
     def __rich__(self) -> Group:
         return pages.rich_page(self)
 
     def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self, *, ahead: bool = True) -> str:
+        """Returns what notebooks show: the table, all that ``print`` says, and the front.
+
+        Args:
+            ahead: whether to find out the next step, which takes a moment.
+        """
         from paretopick.plots.interactive import notebook_front
 
-        return pages.html_page(self) + notebook_front(self)
+        return pages.html_page(self, ahead=ahead) + notebook_front(self)
 
     def to_html_table(self) -> str:
         """Returns the table as HTML; each row has the status of its option as its class."""

@@ -23,6 +23,7 @@ from paretopick.studies.measurement import Measurement
 from paretopick.studies.named_options import named_options
 from paretopick.studies.opening import IfExists, newer_aim, study_named
 from paretopick.studies.result import ParetoResult
+from paretopick.studies.standing import study_line
 from paretopick.studies.study import Study
 from paretopick.studies.timing import Timed
 from paretopick.studies.workers import own_name
@@ -51,6 +52,7 @@ def identify(
     baseline: Any = None,
     seconds: float | None = None,
     watch: Callable[[Study, str], None] | None = None,
+    progress: bool | None = None,
 ) -> ParetoResult:
     """Returns which options are Pareto-optimal, measuring them as often as the budget allows.
 
@@ -78,6 +80,8 @@ def identify(
             and ``baseline``.
         seconds: a limit of time for this call alone; see ``run_study``.
         watch: called with the study and a text after every measurement; the text says if something went wrong.
+        progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds and nobody watches; False
+            for none, True for one from the start.
 
     Ctrl-C finishes what is being measured, so that nothing is lost, and the same call goes on if there is a storage; a second one
     gives up at once. In memory with one worker and without a timeout the function is called right here, and the first one ends
@@ -128,6 +132,7 @@ def identify(
         argument=lambda todo: named.measured.get(todo.option, todo.option),
         abandon=lambda: None,
         seconds=seconds,
+        progress=progress,
     )
     study.close()  # it is opened again when somebody uses it
     notes = result.notes
@@ -151,6 +156,7 @@ def run_study(
     signals: Iterable[int] = (),
     seconds: float | None = None,
     timeout: float | None = None,
+    progress: bool | None = None,
 ) -> ParetoResult:
     """Measures until a study is done, together with whoever else does, and returns its result.
 
@@ -172,6 +178,7 @@ def run_study(
         timeout: seconds after which a call of ``measure`` has failed, like one that raises. With ``processes=True`` its process
             is ended, with all that it has started. A thread cannot be: it goes on beside the others until ``measure`` comes back,
             and what it brings then is not used. In an executor of the user it keeps its place, too, until it ends.
+        progress: whether a line shows how far it is, as for ``identify``.
 
     >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
     >>> metrics = {"quality": "max", "price": "min"}
@@ -187,13 +194,20 @@ def run_study(
     costs = study.definition.costs
     timed: Callable[..., Any] = Timed(measure) if costs is not None and costs.by_the_clock else measure
     wants_repeat = takes_repeat(measure)
-    with executor_of(workers, processes, apart=timeout is not None) as (executor, size):
+    shown = study_line(study, False if progress is None and watch is not None else progress)
+    with executor_of(workers, processes, apart=timeout is not None) as (executor, size), shown as show:
+
+        def tell(study: Study, sentence: str) -> None:
+            (watch or say_what_matters)(study, sentence)
+            if not sentence:  # which may be that the database does not answer: it is not asked now
+                show()
+
         crew = Crew(
             study,
             executor,
             worker or own_name(),
             retries=retries,
-            watch=watch or say_what_matters,
+            watch=tell,
             until=until,
             timeout=timeout,
             by=fingerprint(measure),

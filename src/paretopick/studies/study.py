@@ -6,15 +6,19 @@ import builtins
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from paretopick._arrays import FloatArray, check_integer, check_name, check_real
+from paretopick._html import paragraphs
 from paretopick.errors import LogDamaged, MissingFile, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
-from paretopick.storage.contract import pages
+from paretopick.storage.contract import pages as pages_of
+from paretopick.studies import pages
 from paretopick.studies.aims import Aim
 from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
@@ -32,14 +36,18 @@ from paretopick.studies.stopping import Looks
 from paretopick.studies.suggested_pairing import suggested
 from paretopick.studies.views import (
     StudyProgress,
+    columns_of,
     exact_values,
     known_row,
+    measured_frame,
     measurements,
     progress,
     status,
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from paretopick.estimates import Estimates
     from paretopick.studies.opening import IfExists
 
@@ -88,6 +96,12 @@ class Study(Leases, Amendments):
         state = self._state
         used = f"{state.used} of {state.budget} used" if state.spent is None else f"{state.used} made, {state.spent} spent"
         return f"<study {self.name!r}: {len(self.options)} options, {used}>"
+
+    def __str__(self) -> str:
+        return f"{repr(self)[1:-1]}\n{pages.page(self.result(), ahead=False)}"
+
+    def _repr_html_(self) -> str:
+        return f"{paragraphs([repr(self)[1:-1]])}{self.result().to_html(ahead=False)}"
 
     @classmethod
     def create(
@@ -257,7 +271,7 @@ class Study(Leases, Amendments):
             suggests = state.definition.pairing is None and state.definition.choice.roundless and state.position <= MANY_EVENTS
             if suggests or state.position <= MANY:
                 with suppress(LogDamaged):  # which changes no answer that comes from a checkpoint
-                    events = [event for page in pages(transaction) for event in page]
+                    events = [event for page in pages_of(transaction) for event in page]
         found = result_of(  # while others go on telling
             self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level, baseline=chosen
         )
@@ -272,7 +286,8 @@ class Study(Leases, Amendments):
             notes += [self._suggested[1]] if self._suggested[1] is not None else []
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
-        return replace(found, notes=(*found.notes, *notes), study=self)
+        read = partial(self._rows_until, mine.position)
+        return replace(found, notes=(*found.notes, *notes), study=self, read_rows=read)
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
@@ -310,7 +325,7 @@ class Study(Leases, Amendments):
         """Returns all that ever happened, in its order."""
         live = self._live
         with live.storage.reading(live.study) as transaction:
-            return [event for page in pages(transaction) for event in page]
+            return [event for page in pages_of(transaction) for event in page]
 
     def measurements(self) -> builtins.list[dict[str, Any]]:
         """Returns a row for every measurement that was told or failed, in the order in which that happened.
@@ -321,6 +336,27 @@ class Study(Leases, Amendments):
         events = self.events()
         with self._live.reading() as (state, _):
             return measurements(state.definition, events)
+
+    def _rows_until(self, position: int) -> builtins.list[dict[str, Any]]:
+        """The same, as they were at some position of the log."""
+        events = [event for event in self.events() if event.position <= position]
+        return measurements(self._state.definition, events)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Returns ``measurements()`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``.
+
+        A row for each: its number and option, the settings of that, round and repeat, the metrics, what became of it (``status``
+        and ``why``), who has measured (``worker``) and when (``at``), and what was told beside the metrics.
+
+        >>> study = Study.create("s", options=["a", "b"], metrics={"seconds": "min"}, budget=10, storage="sqlite://")
+        >>> _ = study.add([("a", {"seconds": 1.5, "day": 3}), ("b", {"seconds": 2.5, "day": 4})])
+        >>> study.to_pandas()[["option", "seconds", "day"]]
+          option  seconds  day
+        0      a      1.5    3
+        1      b      2.5    4
+        """
+        rows = [{**row, "at": datetime.fromtimestamp(row["at"], UTC)} for row in self.measurements()]
+        return measured_frame(self.definition, columns_of(self.definition, rows), rows)
 
     def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Returns the rows of ``measurements()`` for some numbers, without reading all of the log.
@@ -354,7 +390,7 @@ class Study(Leases, Amendments):
         wanted = {number_of(number) for number in each_of(numbers)}
         with self._live.reading() as (state, transaction):
             if len(wanted) > MANY:
-                events = [event for page in pages(transaction) for event in page if event.number in wanted]
+                events = [event for page in pages_of(transaction) for event in page if event.number in wanted]
             else:
                 events = [event for number in wanted for event in transaction.history(number)]
             mine = state.copy()

@@ -108,6 +108,12 @@
       context.strokeStyle = colour;
       context.stroke(path);
     }
+    if (pair.baseline !== null) {
+      const { means } = record.options[pair.baseline];
+      context.beginPath();
+      context.arc(place(means[state.x], "x"), place(means[state.y], "y"), 9 * ratio, 0, 2 * Math.PI);
+      stroked(1, 1.2, tone(record.colours.baseline));
+    }
     context.globalAlpha = 1;
     write(state, plot, place);
     context.restore();

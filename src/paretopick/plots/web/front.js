@@ -44,7 +44,8 @@
     for (let one = element; one; one = one.parentElement || holderOf(one.ownerDocument.defaultView)) {
       const colour = one.ownerDocument.defaultView.getComputedStyle(one).backgroundColor;
       const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
-      if (alpha > 0.5) return { colour, dark: 0.299 * red + 0.587 * green + 0.114 * blue < 128 };
+      const half = colour.startsWith("color(") ? 0.5 : 128; // color(srgb 1 1 1) or rgb(255, 255, 255)
+      if (alpha > 0.5) return { colour, dark: 0.299 * red + 0.587 * green + 0.114 * blue < half };
     }
     const asked = /dark/.test(getComputedStyle(document.documentElement).colorScheme);
     const dark = asked && matchMedia("(prefers-color-scheme: dark)").matches;
@@ -341,6 +342,7 @@
       holder.toggleAttribute("data-both", both);
       drawn.setAttribute("aria-expanded", String(both));
     };
+    drawn.hidden = !holder.querySelector(":scope > .pp-static");
     drawn.addEventListener("click", () => keep(!holder.hasAttribute("data-both")));
     keep(given.metrics.length > 2 && holder === element); // it has all of them; but outputs of cells are kept short
     live.addEventListener("pointerenter", fit);
