@@ -17,7 +17,7 @@ from paretopick.plots.outputs import save, save_png, to_svg
 from paretopick.plots.pairs import PairsData, pairs
 from paretopick.plots.parallel import ParallelData, parallel
 from paretopick.plots.pictures import course_of, figure_of, timeline_of
-from paretopick.plots.plans import plan_of
+from paretopick.plots.plans import curves_of, plan_of
 from paretopick.plots.ranking import RankingData, ranking
 from paretopick.plots.stairs import margin_band, staircase
 from paretopick.plots.style import (
@@ -59,6 +59,7 @@ __all__ = [
     "common_legend",
     "course",
     "course_of",
+    "curves_of",
     "ellipse",
     "figure_of",
     "front",

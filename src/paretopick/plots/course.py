@@ -11,7 +11,8 @@ import numpy as np
 from paretopick._arrays import FloatArray, IntArray
 from paretopick._words import joined, probability
 from paretopick.metrics import Metric
-from paretopick.plots.style import BLUE, GREY, AxisLabel, label_axis, whole_ticks
+from paretopick.plots.room import laid_out
+from paretopick.plots.style import BLUE, GREY, AxisLabel, label_axes, label_axis, lengths, whole_ticks
 from paretopick.plots.texts import legible, shortened
 from paretopick.plots.ticks import log_axis
 from paretopick.studies.course import Course
@@ -43,11 +44,11 @@ class Ruler:
         """Returns differences in another metric that are as many times its noise as these are of this one."""
         return other.of(self.factors(differences))
 
-    @property
-    def label(self) -> AxisLabel:
-        """What is written along the axis."""
-        unit = "%" if self.metric.log else self.metric.unit or ""
-        return AxisLabel(f"resolved in {shortened(legible(self.metric.name))}", shortened(legible(unit)))
+    def label(self, log: bool) -> AxisLabel:
+        """Returns what is written along the axis."""
+        unit = "%" if self.metric.log else shortened(legible(self.metric.unit or ""))
+        details = ", ".join(filter(None, (unit, "log scale" if log else "")))
+        return AxisLabel(f"resolved in {shortened(legible(self.metric.name))}", details)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,11 @@ class CourseData:
         """Whether differences are drawn, and not probabilities."""
         return bool(self.rulers)
 
+    @property
+    def title(self) -> str:
+        """What is to be seen."""
+        return "what the measurements resolved" if self.by_resolution else "how sure it was on the way"
+
 
 def course(axes: Axes, record: CourseData) -> Axes:
     """Draws how sure a study was, or up to which differences its answer was right, over its measurements."""
@@ -120,8 +126,9 @@ def _probable(axes: Axes, record: CourseData) -> None:
     )
     axes.plot(record.used, record.values, color=BLUE, marker="o", markersize=3.2, clip_on=False, zorder=3)
     axes.set_ylim(0, 1)
+    laid_out(axes)
+    label_axes(axes, (None, AxisLabel(record.label, "")))
     axes.set_yticks(np.linspace(0, 1, 6), labels=[f"{share:.0%}" for share in np.linspace(0, 1, 6)])
-    axes.set_ylabel(record.label)
 
 
 def _resolved(axes: Axes, record: CourseData) -> None:
@@ -135,7 +142,8 @@ def _resolved(axes: Axes, record: CourseData) -> None:
         axes.set_yscale("log")
     axes.plot(record.used, values, color=BLUE, marker="o", markersize=3.2, zorder=3)
     axes.set_ylim(ends)
-    room = 72 * axes.get_position().height * SIZE[1]
+    laid_out(axes)
+    _, room = lengths(axes)
     _rule(axes.yaxis, left, ends, log, room)
     for ruler in others:
         there, back = partial(left.as_of, ruler), partial(ruler.as_of, left)
@@ -146,7 +154,7 @@ def _resolved(axes: Axes, record: CourseData) -> None:
 
 def _rule(axis: Axis, ruler: Ruler, ends: tuple[float, float], log: bool, room: float) -> None:
     """Ticks and what is written along an axis of differences."""
-    label_axis(axis, ruler.label, room)
+    label_axis(axis, ruler.label(log), room)
     if log:
         log_axis(axis, ends)
 

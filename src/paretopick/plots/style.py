@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from paretopick.metrics import Metric
+from paretopick.plots.room import around, figure_of_axes, laid_out
 from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ LONGEST_UNIT = 16
 
 WIDEST_ROW = 170.0
 """Points that names of rows may take."""
+
+LABEL_SIZES = (9.0, 7.5, 6.5)
+"""Of letters along an axis, smaller where it is short."""
+
+LEGEND_SIZES = (8.0, 7.0, 6.0)
+MOST_LEGEND = 0.2
+"""Letters of a legend become smaller where it would take more than this share of the height that there is."""
 
 FORBIDDEN = "#a8508a"
 """Of limits, and of options that break them: Okabe and Ito's purple, darker, to be read as letters, too."""
@@ -98,29 +106,29 @@ def look() -> AbstractContextManager[None]:
     return matplotlib.rc_context(cast(Any, LOOK))
 
 
-def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float], **options: Any) -> tuple[Figure, list[Axes]]:
-    """Returns a figure of so many inches and its axes, row by row."""
+def plain_figure(size: tuple[float, float]) -> Figure:
+    """Returns an empty figure of so many inches, of which pyplot does not know, so that it goes with whoever has it."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
+    return Figure(figsize=size, layout="constrained")
+
+
+def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float], **options: Any) -> tuple[Figure, list[Axes]]:
+    """Returns a figure of so many inches and its axes, row by row."""
+    figure = plain_figure(size)
     axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
     return figure, list(axes.ravel())
 
 
-def new_figure_of_parts(
-    sides: Sequence[int], heights: Sequence[float], *, size: tuple[float, float]
-) -> tuple[Figure, list[list[Axes]]]:
-    """Returns a figure of so many inches with parts above each other, and the axes of each part, row by row.
+def parts_of(figure: Figure, sides: Sequence[int], heights: Sequence[float]) -> list[list[Axes]]:
+    """Returns the axes of parts of a figure that are above each other, of each part row by row.
 
     Args:
+        figure: without any axes.
         sides: of the square of axes that each part is made of; those in a column share their horizontal axis, and in a row the
             vertical one.
         heights: of the parts, to each other.
-        size: in inches.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
     rows = figure.add_gridspec(len(sides), 1, height_ratios=list(heights))
     parts = [
         rows[i]
@@ -128,7 +136,7 @@ def new_figure_of_parts(
         .subplots(squeeze=False, sharex="col" if side > 1 else False, sharey="row" if side > 1 else False)
         for i, side in enumerate(sides)
     ]
-    return figure, [list(axes.ravel()) for axes in parts]
+    return [list(axes.ravel()) for axes in parts]
 
 
 class AxisLabel(NamedTuple):
@@ -151,11 +159,11 @@ def axis_label(metric: Metric, *, log: bool = False, limit: bool = False) -> Axi
         limit: whether to say what its limit is.
 
     >>> str(axis_label(Metric("time", "min", unit="s"))), str(axis_label(Metric("bytes", "min"), log=True))
-    ('time (s, small is good)', 'bytes (small is good, logarithmic)')
+    ('time (s, small is good)', 'bytes (small is good, log scale)')
     """
     unit = "" if metric.unit is None else shortened(legible(metric.unit), LONGEST_UNIT)
     bound = legible(metric.limit_text) if limit and metric.compared else ""
-    details = (unit, legible(metric.direction), bound, "logarithmic" if log else "")
+    details = (unit, legible(metric.direction), bound, "log scale" if log else "")
     return AxisLabel(shortened(legible(metric.name), 48), ", ".join(filter(None, details)))
 
 
@@ -181,53 +189,82 @@ def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float =
     Args:
         axes: with everything else already drawn.
         entries: labels and what is drawn beside them.
-        pad: between the axes and the legend, in sizes of its letters.
+        pad: between the axes and the legend, in units of 8 points.
     """
-    figure = laid_out(axes)
-    inside, outside = axes.get_window_extent(), axes.get_tightbbox() or axes.get_window_extent()
-    left = (outside.x0 - inside.x0) / inside.width
-    for columns in range(len(entries), 0, -1):
-        made = legend(axes, entries, ncols=columns, loc="lower left", bbox_to_anchor=(left, 1.0), borderaxespad=pad, borderpad=0)
-        if made is not None and outside.x0 + made.get_window_extent().width < figure.bbox.x1 - 4:
+    laid_out(axes)
+    inside, outside, room = axes.get_window_extent(), axes.get_tightbbox() or axes.get_window_extent(), around(axes)
+    start = max(outside.x0, room.x0)
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": ((start - inside.x0) / inside.width, 1.0)}
+    for size in LEGEND_SIZES:
+        for columns in range(len(entries), 0, -1):
+            made = legend(axes, entries, ncols=columns, borderaxespad=8 * pad / size, borderpad=0, fontsize=size, **place)
+            if made is not None and start + made.get_window_extent().width < room.x1:
+                break
+        if made is None or made.get_window_extent().height < MOST_LEGEND * room.height:
             break
+    _raise_titles(axes)
 
 
-def laid_out(axes: Axes) -> Figure:
-    """Returns the figure of the axes, after everything in it has found its place."""
-    figure = cast("Figure", axes.get_figure())
-    figure.draw_without_rendering()
-    return figure
+def _raise_titles(axes: Axes) -> None:
+    """Keeps titles of axes above their legend, whenever somebody writes them.
+
+    Matplotlib puts titles above whatever axes are part of theirs, and does not look at legends: there are invisible ones, then,
+    as large as the legend.
+    """
+    from matplotlib.transforms import Bbox, TransformedBbox
+
+    def place(_: Axes, renderer: Any) -> Bbox:
+        shown = axes.get_legend()
+        pixels = axes.get_window_extent() if shown is None else shown.get_window_extent(renderer)
+        return TransformedBbox(pixels, cast(Any, axes.get_figure()).transSubfigure.inverted())
+
+    spacer = axes.inset_axes((0, 1, 1, 0.1))
+    spacer.set_visible(False)
+    spacer.set_axes_locator(cast(Any, place))
 
 
-def label_axes(axes: Axes, labels: tuple[AxisLabel | None, AxisLabel | None]) -> None:
-    """Writes what is along the axes: on two lines where one is too short, and the name shortened where that is too short, too."""
-    for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, _lengths(axes), strict=True):
-        if label is not None:
+def label_axes(axes: Axes, labels: tuple[AxisLabel | None, AxisLabel | None], *, again: bool = False) -> None:
+    """Writes what is along the axes: on two lines where one is too short, and the name shortened where that is too short, too.
+
+    Args:
+        axes: to be labelled.
+        labels: of the horizontal and of the vertical axis.
+        again: whether only what is written already is written again, as it suits the axes now.
+    """
+    for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, lengths(axes), strict=True):
+        if label is not None and (axis.get_label_text() or not again):
             label_axis(axis, label, points)
 
 
 def label_axis(axis: Axis, label: AxisLabel, points: float) -> None:
     """Writes what is along an axis that is so many points long."""
     axis.set_major_formatter(_number_formatter())
-    whole = str(label)
-    fits = fitted(whole, points, 9) == whole
-    details = f"\n{fitted(f'({label.details})', points, 9)}" if label.details else ""
-    shown = whole if fits else f"{fitted(label.name, points, 9)}{details}"
-    axis.set_label_text(shown, **plain(shown))
+    whole, details = str(label), f"({label.details})" if label.details else ""
+    size = LABEL_SIZES[0]
+    if fitted(whole, points, size) != whole:
+        size = next((size for size in LABEL_SIZES if fitted(details, points, size) == details), LABEL_SIZES[-1])
+        whole = "\n".join(fitted(line, points, size) for line in (label.name, details) if line)
+    axis.set_label_text(whole, fontsize=size, **plain(whole))
 
 
-def _lengths(axes: Axes) -> tuple[float, float]:
-    """Of the horizontal and the vertical axis as they are now, in points."""
-    share, inches = axes.get_position(), cast("Figure", axes.get_figure()).bbox_inches
-    return 72 * share.width * inches.width, 72 * share.height * inches.height
+def lengths(axes: Axes) -> tuple[float, float]:
+    """Returns how long the horizontal and the vertical axis are now, in points."""
+    width, height = axes.get_window_extent().size * 72 / figure_of_axes(axes).dpi
+    return float(width), float(height)
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
     """Writes names on the left of rows 0, 1, ... from above, none of them wider than a good quarter of a page."""
+    size = min(size, row_size(axes, len(names)))
     labels = [fitted(name, WIDEST_ROW, size) for name in names]
     axes.set_yticks(range(len(labels)), labels=labels, fontsize=size, **plain(*labels))
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def row_size(axes: Axes, n_rows: int) -> float:
+    """Returns how large letters may be so that so many rows keep apart."""
+    return 0.85 * lengths(axes)[1] / (n_rows + 0.2)
 
 
 def whole_ticks(axes: Axes) -> None:

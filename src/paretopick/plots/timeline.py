@@ -9,7 +9,7 @@ import numpy as np
 
 from paretopick._arrays import BoolArray, IntArray
 from paretopick.plots.options import OUT, kind_of
-from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows, whole_ticks
+from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows, row_size, whole_ticks
 from paretopick.plots.texts import short_names
 from paretopick.plots.ticks import log_axis
 from paretopick.studies.result import ParetoResult
@@ -115,14 +115,15 @@ def _rows(axes: Axes, record: TimelineData) -> Axes:
     rows = np.arange(len(record.names))
     name_rows(axes, record.names, size=8)
     axes.grid(visible=False, axis="y")
+    size = min(8.0, row_size(axes, len(record.names)))
     widest = max(len(f"{count:,}") for count in record.measurements)
     right: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "ha": "right"}
+    place = 10 + 0.65 * size * widest
     for row, count in zip(rows, record.measurements, strict=True):
-        place = (10 + 5.2 * widest, 0)
-        axes.annotate(f"{count:,}", (1, row), place, xycoords=("axes fraction", "data"), va="center", fontsize=8, **right)
+        where = ("axes fraction", "data")
+        axes.annotate(f"{count:,}", (1, row), (place, 0), xycoords=where, va="center", fontsize=size, **right)
     if record.by_rounds:
-        place = (10 + 5.2 * widest, 2)
-        axes.annotate("measurements", (1, 1), place, xycoords="axes fraction", va="bottom", fontsize=7.5, **right)
+        axes.annotate("measurements", (1, 1), (place, 2), xycoords="axes fraction", va="bottom", fontsize=7.5, **right)
     legend_above(axes, kind_handles(record.kinds), pad=1.8 if record.by_rounds else 1.0)
     return axes
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_flag, check_integer, check_name, check_real, check_sequence
 from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady
@@ -26,7 +26,7 @@ from paretopick.studies.given import each_of, is_list, kept_text, number_of, wor
 from paretopick.studies.live import LiveState
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.outliers import FarOff, far_off
-from paretopick.studies.result import ParetoResult
+from paretopick.studies.result import ParetoResult, PictureKind
 from paretopick.studies.rules import Rules
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
@@ -395,6 +395,34 @@ class Study(Amendments):
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
         return replace(found, notes=(*found.notes, *notes)) if notes else found
+
+    def plot(
+        self,
+        kind: PictureKind | Literal["course"] | None = None,
+        ax: Any = None,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """Draws the study as it is now and returns the Axes, as ``ParetoResult.plot`` does.
+
+        ::
+
+            study.plot()
+            study.plot("course")
+
+        Args:
+            kind: what ``ParetoResult.plot`` draws, or "course": how sure the answer was over the measurements, or up to which
+                differences it was right.
+            ax: the Axes to draw on; by default those of a new figure.
+            x: the metric from left to right, of a front or a ranking.
+            y: the metric upwards, of a front.
+            title: above the picture.
+        """
+        from paretopick.plots.methods import plot_study
+
+        return plot_study(self, kind, ax, x=x, y=y, title=title)
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.
