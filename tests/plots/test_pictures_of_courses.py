@@ -31,7 +31,8 @@ def test_without_margins_differences_are_drawn_in_the_units_of_two_metrics():
     assert record.by_resolution
     assert record.values.tolist() == [4, 2, 1]
     left, right = record.rulers
-    assert (str(left.label), str(right.label)) == ("resolved in time (ms)", "resolved in size (%)")
+    assert str(left.label(log=True)) == "resolved in time (ms, log scale)"
+    assert str(right.label(log=False)) == "resolved in size (%)"
     assert left.of(record.values).tolist() == [2, 1, 0.5]
     assert right.of(record.values) == pytest.approx(100 * np.expm1([0.4, 0.2, 0.1]))
     assert left.as_of(right, np.array([2.0])) == pytest.approx(100 * np.expm1(0.4))

@@ -13,7 +13,7 @@ in print. Matplotlib is loaded when something is drawn; no window is opened and 
 from paretopick.plots.course import CourseData, course
 from paretopick.plots.curves import Line, log_rates, plan, shares
 from paretopick.plots.fronts import FrontData, arms, ellipse, front
-from paretopick.plots.outputs import save, save_png, to_svg
+from paretopick.plots.outputs import FORMATS, save, save_picture, save_png, to_svg
 from paretopick.plots.pairs import PairsData, pairs
 from paretopick.plots.parallel import ParallelData, parallel
 from paretopick.plots.pictures import course_of, figure_of, timeline_of
@@ -40,6 +40,7 @@ from paretopick.plots.timeline import TimelineData, timeline
 __all__ = [
     "BLACK",
     "BLUE",
+    "FORMATS",
     "GREEN",
     "GREY",
     "LOOK",
@@ -73,6 +74,7 @@ __all__ = [
     "plan_of",
     "ranking",
     "save",
+    "save_picture",
     "save_png",
     "shares",
     "staircase",

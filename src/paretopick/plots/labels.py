@@ -48,6 +48,9 @@ CELL = 2.0
 MARGIN = np.array((3.0, 0.5))
 """Pixels that are free around a name."""
 
+INSET = np.array((2.0, 2.0, -2.0, -2.0))
+"""Pixels that are free at the edges of axes."""
+
 SWEEPS = 6
 AT_A_TIME = 64
 NOTHING = np.empty((0, 4))
@@ -58,7 +61,7 @@ def place(
     sizes: FloatArray,
     points: FloatArray,
     weights: FloatArray,
-    frame: tuple[float, float, float, float],
+    frame: FloatArray,
     taken: FloatArray = NOTHING,
 ) -> FloatArray:
     """Returns the lower left corners of names, ``(n_names, 2)``; NaN for a name that finds no room.
@@ -163,13 +166,12 @@ class Names:
         """
         scale = DPI / figure_of_axes(self.axes).dpi
         pixels = scale * self.axes.transData.transform(self.anchors)
-        inside = scale * self.axes.get_window_extent().extents
+        inside = scale * np.array(self.axes.get_window_extent().extents)
         avoided = [self.axes.transData.transform(self.points), *(_steps(self.axes, line) for line in self.lines)]
         weights = np.repeat([COVERED_POINT, *[COVERED_LINE] * len(self.lines)], [len(some) for some in avoided])
         there = np.flatnonzero(((pixels >= inside[:2]) & (pixels <= inside[2:])).all(axis=1))  # not when somebody zooms in
         corners = np.full((len(pixels), 2), np.nan)
-        frame = tuple(inside + (2, 2, -2, -2))
-        corners[there] = place(pixels[there], self.sizes[there], scale * np.vstack(avoided), weights, frame, scale * taken)
+        corners[there] = place(pixels[there], self.sizes[there], scale * np.vstack(avoided), weights, inside + INSET, scale * taken)
         for text, leader, pixel, corner, box in zip(self.texts, self.leaders, pixels, corners, self.sizes, strict=True):
             found = not np.isnan(corner[0])
             text.set_visible(found)
@@ -185,11 +187,13 @@ class Names:
 
 def have_room_beside(axes: Axes, anchors: FloatArray, names: Sequence[str], points: FloatArray, *, size: float) -> bool:
     """Whether all names find room right beside their points, in the figure as it is now."""
+    if not len(names):
+        return True
     scale = DPI / figure_of_axes(axes).dpi
-    pixels, inside = scale * axes.transData.transform(anchors), scale * axes.get_window_extent().extents
+    pixels, inside = scale * axes.transData.transform(anchors), scale * np.array(axes.get_window_extent().extents)
     sizes = np.array([(text_width(name, size, plain(name)["fontfamily"]), 1.2 * size) for name in names]) * DPI / 72 + 2 * MARGIN
     weights = np.full(len(points), COVERED_POINT)
-    corners = place(pixels, sizes, scale * axes.transData.transform(points), weights, tuple(inside + (2, 2, -2, -2)))
+    corners = place(pixels, sizes, scale * axes.transData.transform(points), weights, inside + INSET)
     return bool((np.hypot(*(np.clip(pixels, corners, corners + sizes) - pixels).T) <= BESIDE).all())
 
 
@@ -222,7 +226,7 @@ def _steps(axes: Axes, line: FloatArray) -> FloatArray:
 class _Ground:
     """How much there is to be covered in any box: sums over a grid from its lower left corner to each cell."""
 
-    def __init__(self, points: FloatArray, weights: FloatArray, frame: tuple[float, float, float, float]) -> None:
+    def __init__(self, points: FloatArray, weights: FloatArray, frame: FloatArray) -> None:
         self.corner = np.array(frame[:2]) - 20 * CELL
         self.shape = np.ceil((np.array(frame[2:]) - self.corner) / CELL).astype(np.int64) + 20
         cells = np.floor((points - self.corner) / CELL).astype(np.int64)
@@ -240,7 +244,7 @@ class _Ground:
 
 
 def _offers(
-    anchor: FloatArray, size: FloatArray, ground: _Ground, frame: tuple[float, float, float, float], taken: FloatArray
+    anchor: FloatArray, size: FloatArray, ground: _Ground, frame: FloatArray, taken: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Places that a name may take and what they cost whatever others do, the cheapest first."""
     corners, surcharges = _candidates(anchor, size, frame)
@@ -259,7 +263,7 @@ def _offers(
     return corners[order], price[order]
 
 
-def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float, float, float]) -> tuple[FloatArray, FloatArray]:
+def _candidates(anchor: FloatArray, size: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Lower left corners that a name may have: on rings around its point, right of it first; then, dearer, all over the frame."""
     angles = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False) + np.pi / 8
     ways = np.column_stack((np.cos(angles), np.sin(angles)))

@@ -88,9 +88,7 @@ class LimitTexts:
         size: of the letters.
     """
 
-    def __init__(
-        self, axes: Axes, marks: Sequence[Forbidden | None], points: FloatArray, *, size: float = 7.5
-    ) -> None:
+    def __init__(self, axes: Axes, marks: Sequence[Forbidden | None], points: FloatArray, *, size: float = 7.5) -> None:
         self.axes, self.points, self.size = axes, points.reshape(-1, 2), size
         self.marks = [(across, mark) for across, mark in enumerate(marks) if mark is not None]
         self.texts = [

@@ -1,7 +1,7 @@
 """What the ``plot`` methods of results, studies, plans and curves do: draw onto axes that are given, or onto a new figure.
 
-A new figure is made with pyplot, so that a notebook shows it by itself, and ``plt.show()`` and ``plt.savefig()`` do in a script. No
-setting of matplotlib is changed for what is drawn later.
+A new figure is made with pyplot, so that a notebook shows it by itself, and ``plt.show()`` and ``plt.savefig()`` do in a script.
+No setting of matplotlib is changed for what is drawn later.
 """
 
 from __future__ import annotations

@@ -66,16 +66,16 @@ def make_room(axes: Axes) -> None:
     figure = laid_out(axes)
     if figure.get_layout_engine() is not None or axes.get_subplotspec() is None:
         return
-    room, tight, inside = around(axes), axes.get_tightbbox(), axes.get_window_extent()
+    tight = axes.get_tightbbox()
     if tight is None:
         return
-    title = 0.0 if any(axes.get_title(loc) for loc in ("left", "center", "right")) else TITLE * figure.dpi / 72
-    low = np.maximum(np.array((room.x0, room.y0)) - tight.min, 0.0)
-    high = np.maximum(tight.max + (0.0, title) - np.array((room.x1, room.y1)), 0.0)
-    least = LEAST * np.array((inside.width, inside.height))
-    taken = low + high
-    share = np.minimum(1.0, (np.array((inside.width, inside.height)) - least) / np.where(taken > 0, taken, 1.0))
-    box = np.array((inside.min + low * share, inside.max - high * share))
+    room, inside, beside = (np.array(box.extents).reshape(2, 2) for box in (around(axes), axes.get_window_extent(), tight))
+    if not any(axes.get_title(loc) for loc in ("left", "center", "right")):
+        beside[1, 1] += TITLE * figure.dpi / 72
+    beyond = np.maximum(((room - beside) * np.array([[1], [-1]])), 0.0)  # at the lower ends and at the upper ones
+    size, taken = inside[1] - inside[0], beyond.sum(axis=0)
+    beyond *= np.minimum(1.0, (1 - LEAST) * size / np.where(taken > 0, taken, size))
+    box = inside + beyond * np.array([[1], [-1]])
     (x0, y0), (x1, y1) = cast(Any, axes.get_figure()).transSubfigure.inverted().transform(box)
     axes.set_position((x0, y0, x1 - x0, y1 - y0))
     axes.set_in_layout(True)  # which set_position takes away
@@ -110,8 +110,8 @@ def arranged(axes: Axes, arrange: Callable[[], object]) -> None:
 
 def _shape(axes: Axes) -> tuple[float, ...]:
     """The size of axes in inches, and their ends."""
-    inches = axes.get_window_extent().size / figure_of_axes(axes).dpi
-    return (*(round(float(side), 2) for side in inches), *axes.get_xlim(), *axes.get_ylim())
+    box, dpi = axes.get_window_extent(), figure_of_axes(axes).dpi
+    return (round(box.width / dpi, 2), round(box.height / dpi, 2), *axes.get_xlim(), *axes.get_ylim())
 
 
 def _others(axes: Axes, figure: Figure) -> Iterator[tuple[Bbox, Bbox]]:

@@ -191,6 +191,8 @@ def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float =
         entries: labels and what is drawn beside them.
         pad: between the axes and the legend, in units of 8 points.
     """
+    if not entries:
+        return
     laid_out(axes)
     inside, outside, room = axes.get_window_extent(), axes.get_tightbbox() or axes.get_window_extent(), around(axes)
     start = max(outside.x0, room.x0)
@@ -211,9 +213,9 @@ def _raise_titles(axes: Axes) -> None:
     Matplotlib puts titles above whatever axes are part of theirs, and does not look at legends: there are invisible ones, then,
     as large as the legend.
     """
-    from matplotlib.transforms import Bbox, TransformedBbox
+    from matplotlib.transforms import TransformedBbox
 
-    def place(_: Axes, renderer: Any) -> Bbox:
+    def place(_: Axes, renderer: Any) -> TransformedBbox:
         shown = axes.get_legend()
         pixels = axes.get_window_extent() if shown is None else shown.get_window_extent(renderer)
         return TransformedBbox(pixels, cast(Any, axes.get_figure()).transSubfigure.inverted())
@@ -249,8 +251,8 @@ def label_axis(axis: Axis, label: AxisLabel, points: float) -> None:
 
 def lengths(axes: Axes) -> tuple[float, float]:
     """Returns how long the horizontal and the vertical axis are now, in points."""
-    width, height = axes.get_window_extent().size * 72 / figure_of_axes(axes).dpi
-    return float(width), float(height)
+    box, dpi = axes.get_window_extent(), figure_of_axes(axes).dpi
+    return 72 * box.width / dpi, 72 * box.height / dpi
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
