@@ -171,7 +171,9 @@ class Names:
         weights = np.repeat([COVERED_POINT, *[COVERED_LINE] * len(self.lines)], [len(some) for some in avoided])
         there = np.flatnonzero(((pixels >= inside[:2]) & (pixels <= inside[2:])).all(axis=1))  # not when somebody zooms in
         corners = np.full((len(pixels), 2), np.nan)
-        corners[there] = place(pixels[there], self.sizes[there], scale * np.vstack(avoided), weights, inside + INSET, scale * taken)
+        corners[there] = place(
+            pixels[there], self.sizes[there], scale * np.vstack(avoided), weights, inside + INSET, scale * taken
+        )
         for text, leader, pixel, corner, box in zip(self.texts, self.leaders, pixels, corners, self.sizes, strict=True):
             found = not np.isnan(corner[0])
             text.set_visible(found)

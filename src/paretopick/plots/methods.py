@@ -6,6 +6,7 @@ No setting of matplotlib is changed for what is drawn later.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from paretopick.plots.course import CourseData
 from paretopick.plots.pictures import PICTURES, Part, course_part, drawn, figure_size, part_of, parts_of_result, title_of
 from paretopick.plots.plans import curves_part, labels_of, plan_part
 from paretopick.plots.room import make_room
-from paretopick.plots.style import look
+from paretopick.plots.style import LOOK, look
 from paretopick.plots.texts import legible, plain, shortened
 from paretopick.simulation import ErrorCurve
 from paretopick.studies.course import course_of
@@ -67,7 +68,7 @@ def plot_study(
         raise InvalidInput("kind='course' has no metrics to choose; leave out x= and y=.")
     found = course_of(study.definition, study.events())
     what = "" if found is None else f": {CourseData.of(found).title}"
-    return _drawn([course_part(found)], ax, title, f"{shortened(legible(study.name), 40)}{what}")
+    return _drawn([course_part(found, study.used)], ax, title, f"{shortened(legible(study.name), 40)}{what}")
 
 
 def plot_plan(planned: Plan, ax: Any = None, *, title: str | None = None) -> Axes:
@@ -145,13 +146,18 @@ def _drawn(parts: Sequence[Part], ax: Any, title: str | None, usual_title: str) 
 
 
 def _new_figure(size: tuple[float, float]) -> Figure:
-    """A figure that pyplot knows. A notebook closes its figures after each cell: there, no number of them is too many."""
+    """A figure that pyplot knows.
+
+    A notebook closes its figures after each cell, so that no number of them is too many. It is not made within ``look``: what
+    the first figure of a notebook has pyplot set, so that later ones are shown, too, would be gone in the end.
+    """
     import matplotlib
     from matplotlib import pyplot as plt
 
-    in_notebook = "inline" in matplotlib.get_backend()
-    with look(), matplotlib.rc_context({"figure.max_open_warning": 0} if in_notebook else {}):
-        return plt.figure(figsize=size, layout="constrained")
+    with warnings.catch_warnings():
+        if "inline" in matplotlib.get_backend():
+            warnings.filterwarnings("ignore", message="More than .* figures have been opened", category=RuntimeWarning)
+        return plt.figure(figsize=size, layout="constrained", dpi=LOOK["figure.dpi"])
 
 
 def _given(ax: Any, part: Part) -> list[Axes]:

@@ -23,9 +23,10 @@ from paretopick.plots.style import (
     counted,
     legend_above,
     lengths,
+    room_across,
     say_nothing_yet,
 )
-from paretopick.plots.texts import legible, numbers, plain, short_names, shortened, wrapped
+from paretopick.plots.texts import fitted, legible, numbers, plain, short_names, shortened, wrapped
 from paretopick.plots.ticks import is_log
 from paretopick.studies.result import ParetoResult
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 MOST_NAMES = 30
 WIDEST_METRIC = 76.0
 """Points that the name of a metric may take."""
+
+MOST_NAME = 0.35
+"""Share of the width that there is which names of options may take."""
 
 NARROW = 50.0
 """Where there are fewer of them, letters are smaller."""
@@ -211,7 +215,8 @@ def _write_tags(axes: Axes, record: ParallelData) -> None:
     last = record.heights.shape[1] - 1
     ends = record.heights[: len(record.tags), last]
     names = []
-    for i, (tag, end) in enumerate(zip(record.tags, ends, strict=True)):
+    widest = MOST_NAME * room_across(axes)
+    for i, (tag, end) in enumerate(zip((fitted(tag, widest, 7.5) for tag in record.tags), ends, strict=True)):
         colour = _line(record, i)["color"]
         line = {"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
         every: dict[str, Any] = {"textcoords": "offset points", "va": "center", "annotation_clip": False}

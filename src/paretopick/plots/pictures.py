@@ -103,10 +103,16 @@ def part_of(result: ParetoResult, kind: str | None = None, x: str | None = None,
     return make(result, **chosen)
 
 
-def course_part(given: Course | None) -> Part:
-    """Returns the picture of how sure a study was over its measurements; of one of which nothing is known, that this is so."""
+def course_part(given: Course | None, used: int = 0) -> Part:
+    """Returns the picture of how sure a study was over its measurements; of one of which nothing is known, that this is so.
+
+    Args:
+        given: what ``paretopick.studies.course`` has found.
+        used: how many measurements there are.
+    """
     if given is None:
-        return Part((), COURSE_SIZE, lambda axes: say_nothing_yet(axes[0]))
+        why = ("too few were measured to say how sure it was",) if used else ()
+        return Part((), COURSE_SIZE, lambda axes: say_nothing_yet(axes[0], *why))
     record = CourseData.of(given)
     return Part(record.notes, COURSE_SIZE, lambda axes: course(axes[0], record))
 

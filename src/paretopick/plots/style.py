@@ -46,8 +46,8 @@ LOOK: dict[str, Any] = {
 LONGEST_UNIT = 16
 """Characters of a unit along an axis."""
 
-WIDEST_ROW = 170.0
-"""Points that names of rows may take."""
+WIDEST_ROW, MOST_ROW = 170.0, 0.4
+"""Points that names of rows may take, and which share of the width that there is."""
 
 LABEL_SIZES = (9.0, 7.5, 6.5)
 """Of letters along an axis, smaller where it is short."""
@@ -258,10 +258,15 @@ def lengths(axes: Axes) -> tuple[float, float]:
 def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
     """Writes names on the left of rows 0, 1, ... from above, none of them wider than a good quarter of a page."""
     size = min(size, row_size(axes, len(names)))
-    labels = [fitted(name, WIDEST_ROW, size) for name in names]
+    labels = [fitted(name, min(WIDEST_ROW, MOST_ROW * room_across(axes)), size) for name in names]
     axes.set_yticks(range(len(labels)), labels=labels, fontsize=size, **plain(*labels))
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def room_across(axes: Axes) -> float:
+    """Returns how many points wide axes may be, with all that is written beside them."""
+    return 72 * around(axes).width / figure_of_axes(axes).dpi
 
 
 def row_size(axes: Axes, n_rows: int) -> float:
@@ -276,10 +281,10 @@ def whole_ticks(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
 
 
-def say_nothing_yet(axes: Axes) -> Axes:
-    """Draws that there is nothing to be drawn."""
+def say_nothing_yet(axes: Axes, why: str = "nothing was measured yet") -> Axes:
+    """Draws that there is nothing to be drawn, and why."""
     axes.set(xticks=[], yticks=[])
-    axes.annotate("nothing was measured yet", (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", color=GREY)
+    axes.annotate(why, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", color=GREY)
     return axes
 
 
