@@ -42,9 +42,9 @@ def test_without_margins_differences_are_drawn_in_the_units_of_two_metrics():
     (line,) = axes.lines
     assert line.get_xydata().tolist() == [[10, 2], [20, 1], [30, 0.5]]
     assert axes.get_yscale() == "log"
-    assert axes.get_ylabel() == "resolved in time (ms)"
+    assert axes.get_ylabel() == "resolved in time (ms, log scale)"
     (second,) = axes.child_axes
-    assert second.get_ylabel() == "resolved in size (%)"
+    assert second.get_ylabel() == "resolved in size (%, log scale)"
 
 
 def test_exact_metrics_and_limits_alone_are_no_rulers():

@@ -118,8 +118,8 @@ def command(
 ) -> None:
     """Run policies many times and count how often they are wrong.
 
-    A CSV file has a header and one line per arm: names in text columns at the left, then one column per objective. The picture has
-    the error rates against the budgets, in a panel for each instance.
+    A CSV file has a header and one line per arm: names in text columns at the left, then one column per objective. The picture
+    has the error rates against the budgets, in a panel for each instance.
     """
     check_one_form(as_json, as_csv)
     check_picture(plot, force=force)

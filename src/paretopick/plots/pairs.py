@@ -100,7 +100,8 @@ def _explain(corner: Sequence[Axes], record: PairsData, *, numbered: bool) -> No
     entries = kind_handles(next(iter(record.panels.values())).kinds)
     width, height = lengths(first)
     small = min(1.0, height / SMALL_CORNER)
-    legend(first, entries, loc="upper left", borderaxespad=0, fontsize=8 * small)
+    if entries:
+        legend(first, entries, loc="upper left", borderaxespad=0, fontsize=8 * small)
     if not numbered:
         return
     top, line = (13.5 * len(entries) + 6) * small, 9.2 * small

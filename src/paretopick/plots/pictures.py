@@ -18,7 +18,8 @@ from paretopick.plots.parallel import ParallelData, parallel
 from paretopick.plots.parallel import figure_size as parallel_size
 from paretopick.plots.ranking import RankingData, ranking
 from paretopick.plots.ranking import figure_height as ranking_height
-from paretopick.plots.style import look, parts_of, plain_figure, say_nothing_yet, write_notes, write_title
+from paretopick.plots.room import plain_figure
+from paretopick.plots.style import look, parts_of, say_nothing_yet, write_notes, write_title
 from paretopick.plots.timeline import TimelineData, timeline
 from paretopick.plots.timeline import figure_size as timeline_size
 from paretopick.studies.course import Course

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-EDGE = 3.0
+EDGE = 5.0
 """Pixels that are kept free at the edges of a figure and beside others."""
-
-LEAST = 0.4
-"""At least this share of their width and height is left to axes that make room for what is written beside them."""
-
-TITLE = 20.0
-"""Points that are kept free for a title that may come later."""
 
 
 def figure_of_axes(axes: Axes) -> Figure:
@@ -37,13 +29,13 @@ def laid_out(axes: Axes) -> Figure:
     return figure
 
 
-def around(axes: Axes) -> Bbox:
+def around(*together: Axes) -> Bbox:
     """Returns how far what is written beside axes may reach: to the edges of the figure or to what is next to them, in pixels."""
     from matplotlib.transforms import Bbox
 
-    figure, inside = figure_of_axes(axes), axes.get_window_extent()
+    figure, inside = figure_of_axes(together[0]), Bbox.union([axes.get_window_extent() for axes in together])
     left, bottom, right, top = figure.bbox.extents
-    for itself, with_all in _others(axes, figure):
+    for itself, with_all in _others(together, figure):
         if with_all.y0 < inside.y1 and with_all.y1 > inside.y0:
             if itself.x0 >= inside.x1:
                 right = min(right, max(with_all.x0, inside.x1))
@@ -57,28 +49,37 @@ def around(axes: Axes) -> Bbox:
     return Bbox.from_extents(left + EDGE, bottom + EDGE, right - EDGE, top - EDGE)
 
 
-def make_room(axes: Axes) -> None:
-    """Makes axes smaller until what is written beside them is within the figure and on top of nothing else.
+def make_room(panels: Sequence[Axes], try_out: Callable[[Figure], Sequence[Axes]]) -> None:
+    """Puts axes where what is written beside them will be within the figure and on top of nothing else.
 
     As ``Figure.colorbar`` does, it takes the room from the axes. Nothing is done where a layout engine will see to it, and to
     axes whose place somebody has chosen by hand.
+
+    Args:
+        panels: on which nothing was drawn yet.
+        try_out: draws the same onto an empty figure, and returns its axes in the order of the panels.
     """
-    figure = laid_out(axes)
-    if figure.get_layout_engine() is not None or axes.get_subplotspec() is None:
+    figure = laid_out(panels[0])
+    if figure.get_layout_engine() is not None or any(one.get_subplotspec() is None for one in panels):
         return
-    tight = axes.get_tightbbox()
-    if tight is None:
-        return
-    room, inside, beside = (np.array(box.extents).reshape(2, 2) for box in (around(axes), axes.get_window_extent(), tight))
-    if not any(axes.get_title(loc) for loc in ("left", "center", "right")):
-        beside[1, 1] += TITLE * figure.dpi / 72
-    beyond = np.maximum(((room - beside) * np.array([[1], [-1]])), 0.0)  # at the lower ends and at the upper ones
-    size, taken = inside[1] - inside[0], beyond.sum(axis=0)
-    beyond *= np.minimum(1.0, (1 - LEAST) * size / np.where(taken > 0, taken, size))
-    box = inside + beyond * np.array([[1], [-1]])
-    (x0, y0), (x1, y1) = cast(Any, axes.get_figure()).transSubfigure.inverted().transform(box)
-    axes.set_position((x0, y0, x1 - x0, y1 - y0))
-    axes.set_in_layout(True)  # which set_position takes away
+    room = around(*panels)
+    tried = plain_figure((room.width / figure.dpi, room.height / figure.dpi))
+    tried.set_dpi(figure.dpi)
+    trial = try_out(tried)
+    trial[0].set_title(panels[0].get_title() or "a title that may come later")
+    tried.draw_without_rendering()
+    for one, other in zip(panels, trial, strict=True):
+        box = other.get_window_extent().translated(room.x0, room.y0).get_points()
+        (x0, y0), (x1, y1) = cast(Any, one.get_figure()).transSubfigure.inverted().transform(box)
+        one.set_position((x0, y0, x1 - x0, y1 - y0))
+        one.set_in_layout(True)  # which set_position takes away
+
+
+def plain_figure(size: tuple[float, float]) -> Figure:
+    """Returns an empty figure of so many inches, of which pyplot does not know, so that it goes with whoever has it."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained")
 
 
 def arranged(axes: Axes, arrange: Callable[[], object]) -> None:
@@ -114,10 +115,10 @@ def _shape(axes: Axes) -> tuple[float, ...]:
     return (round(box.width / dpi, 2), round(box.height / dpi, 2), *axes.get_xlim(), *axes.get_ylim())
 
 
-def _others(axes: Axes, figure: Figure) -> Iterator[tuple[Bbox, Bbox]]:
+def _others(together: Sequence[Axes], figure: Figure) -> Iterator[tuple[Bbox, Bbox]]:
     """What else there is in a figure: the box of each, and the box with all that is written beside it."""
     for other in figure.axes:
-        if other is not axes and other.get_visible():
+        if other not in together and other.get_visible():
             yield other.get_window_extent(), other.get_tightbbox() or other.get_window_extent()
     for beside in (*figure.texts, *figure.legends):
         if beside.get_visible():

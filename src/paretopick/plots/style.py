@@ -7,15 +7,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from paretopick.metrics import Metric
-from paretopick.plots.room import around, figure_of_axes, laid_out
-from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened
+from paretopick.plots.room import around, arranged, figure_of_axes, laid_out, plain_figure
+from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.text import Text
     from matplotlib.ticker import Formatter
 
 BLACK, GREY = "#000000", "#7f7f7f"
@@ -46,7 +49,7 @@ LOOK: dict[str, Any] = {
 LONGEST_UNIT = 16
 """Characters of a unit along an axis."""
 
-WIDEST_ROW, MOST_ROW = 170.0, 0.4
+WIDEST_ROW, MOST_ROW = 170.0, 0.37
 """Points that names of rows may take, and which share of the width that there is."""
 
 LABEL_SIZES = (9.0, 7.5, 6.5)
@@ -55,6 +58,9 @@ LABEL_SIZES = (9.0, 7.5, 6.5)
 LEGEND_SIZES = (8.0, 7.0, 6.0)
 MOST_LEGEND = 0.2
 """Letters of a legend become smaller where it would take more than this share of the height that there is."""
+
+TICK_WIDTH = 32.0
+"""Points that a whole number below a tick takes, with what is free beside it."""
 
 FORBIDDEN = "#a8508a"
 """Of limits, and of options that break them: Okabe and Ito's purple, darker, to be read as letters, too."""
@@ -104,13 +110,6 @@ def look() -> AbstractContextManager[None]:
     import matplotlib
 
     return matplotlib.rc_context(cast(Any, LOOK))
-
-
-def plain_figure(size: tuple[float, float]) -> Figure:
-    """Returns an empty figure of so many inches, of which pyplot does not know, so that it goes with whoever has it."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=size, layout="constrained")
 
 
 def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float], **options: Any) -> tuple[Figure, list[Axes]]:
@@ -172,10 +171,8 @@ def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:
     return [(f"{kind.label} ({kinds.count(name)})", kind) for name, kind in KINDS.items() if name in kinds]
 
 
-def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Legend | None:
+def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Legend:
     """Draws a legend that shows labels as they are; older matplotlibs hide those that begin with an underscore."""
-    if not entries:
-        return None
     labels, handles = zip(*entries, strict=True)
     made = axes.legend(handles, [str(i) for i in range(len(labels))], handletextpad=0.4, columnspacing=1.2, **options)
     for text, label in zip(made.get_texts(), labels, strict=True):
@@ -193,17 +190,19 @@ def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float =
     """
     if not entries:
         return
-    laid_out(axes)
+    figure = laid_out(axes)
     inside, outside, room = axes.get_window_extent(), axes.get_tightbbox() or axes.get_window_extent(), around(axes)
-    start = max(outside.x0, room.x0)
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": ((start - inside.x0) / inside.width, 1.0)}
+    free, place = 8 * pad * figure.dpi / 72, {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderpad": 0}
     for size in LEGEND_SIZES:
         for columns in range(len(entries), 0, -1):
-            made = legend(axes, entries, ncols=columns, borderaxespad=8 * pad / size, borderpad=0, fontsize=size, **place)
-            if made is not None and start + made.get_window_extent().width < room.x1:
+            made = legend(axes, entries, ncols=columns, borderaxespad=8 * pad / size, fontsize=size, **place)
+            width, height = made.get_window_extent().size
+            if room.x0 + width < room.x1:
                 break
-        if made is None or made.get_window_extent().height < MOST_LEGEND * room.height:
+        if height < MOST_LEGEND * room.height:
             break
+    left = max(min(outside.x0, room.x1 - width), room.x0)  # from where the axes begin with what is written beside them, if it can
+    made.set_bbox_to_anchor(((left - free - inside.x0) / inside.width, 1.0), transform=axes.transAxes)
     _raise_titles(axes)
 
 
@@ -239,14 +238,19 @@ def label_axes(axes: Axes, labels: tuple[AxisLabel | None, AxisLabel | None], *,
 
 
 def label_axis(axis: Axis, label: AxisLabel, points: float) -> None:
-    """Writes what is along an axis that is so many points long."""
+    """Writes what is along an axis that is so many points long, on two lines and in smaller letters where that is little."""
     axis.set_major_formatter(_number_formatter())
-    whole, details = str(label), f"({label.details})" if label.details else ""
-    size = LABEL_SIZES[0]
+    whole, parts = str(label), [label.name, f"({label.details})" if label.details else ""]
+    shown, size = whole, LABEL_SIZES[0]
     if fitted(whole, points, size) != whole:
-        size = next((size for size in LABEL_SIZES if fitted(details, points, size) == details), LABEL_SIZES[-1])
-        whole = "\n".join(fitted(line, points, size) for line in (label.name, details) if line)
-    axis.set_label_text(whole, fontsize=size, **plain(whole))
+        for size in LABEL_SIZES:
+            lines = [line for part in parts for line in wrapped(part, points, size)]
+            if len(lines) == 2 and " ".join(lines) == whole:
+                break
+        else:
+            lines = [fitted(part, points, size) for part in parts if part]
+        shown = "\n".join(lines)
+    axis.set_label_text(shown, fontsize=size, **plain(shown))
 
 
 def lengths(axes: Axes) -> tuple[float, float]:
@@ -255,13 +259,27 @@ def lengths(axes: Axes) -> tuple[float, float]:
     return 72 * box.width / dpi, 72 * box.height / dpi
 
 
-def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
-    """Writes names on the left of rows 0, 1, ... from above, none of them wider than a good quarter of a page."""
-    size = min(size, row_size(axes, len(names)))
-    labels = [fitted(name, min(WIDEST_ROW, MOST_ROW * room_across(axes)), size) for name in names]
-    axes.set_yticks(range(len(labels)), labels=labels, fontsize=size, **plain(*labels))
-    axes.tick_params(axis="y", length=0)
+def name_rows(axes: Axes, names: Sequence[str], *, size: float, beside: Sequence[Text] = ()) -> None:
+    """Writes names on the left of rows 0, 1, ... from above, in letters that keep apart however low the rows are.
+
+    Args:
+        axes: with the rows.
+        names: none of them is shown wider than a good quarter of a page.
+        size: of the letters, at most.
+        beside: texts of rows whose letters are of the same size.
+    """
+    widest = min(WIDEST_ROW, MOST_ROW * room_across(axes))
+    labels = [fitted(name, widest, size) for name in names]
+    axes.set_yticks(range(len(labels)), labels=labels, **plain(*labels))
     axes.set_ylim(len(labels) - 0.4, -0.6)
+
+    def arrange() -> None:
+        fits = min(size, 0.85 * lengths(axes)[1] / (len(names) + 0.2))
+        axes.tick_params(axis="y", length=0, labelsize=fits)
+        for text in beside:
+            text.set_fontsize(fits)
+
+    arranged(axes, arrange)
 
 
 def room_across(axes: Axes) -> float:
@@ -269,16 +287,12 @@ def room_across(axes: Axes) -> float:
     return 72 * around(axes).width / figure_of_axes(axes).dpi
 
 
-def row_size(axes: Axes, n_rows: int) -> float:
-    """Returns how large letters may be so that so many rows keep apart."""
-    return 0.85 * lengths(axes)[1] / (n_rows + 0.2)
-
-
 def whole_ticks(axes: Axes) -> None:
-    """Puts ticks of the horizontal axis at whole numbers."""
+    """Puts ticks of the horizontal axis at whole numbers, fewer where it is short."""
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
+    most = int(np.clip(lengths(axes)[0] / TICK_WIDTH, 2, 9))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=most, steps=[1, 2, 5, 10], integer=True))
 
 
 def say_nothing_yet(axes: Axes, why: str = "nothing was measured yet") -> Axes:
