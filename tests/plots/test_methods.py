@@ -1,5 +1,9 @@
 """``plot`` of results, studies and curves: on a new figure or on given axes, where nothing is cut off or on top of something."""
 
+import os
+import subprocess
+import sys
+
 import codecs_study
 import matplotlib as mpl
 import numpy as np
@@ -259,3 +263,33 @@ def test_a_plan_is_drawn_on_axes_that_are_given():
     assert inside(figure)
     assert apart(axes)
     assert made.plot().get_figure().get_suptitle() == f"Planned from {made.source}"
+
+
+NOTEBOOK = r"""
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+shell = InteractiveShell.instance()
+
+def shown(*lines):
+    with capture_output() as seen:
+        shell.run_cell("\n".join(lines)).raise_error()
+    return sum("image/png" in output.data for output in seen.outputs), seen.stderr
+
+print(shown(
+    "import paretopick as pp",
+    "study = pp.Study.create('s', options=['a', 'b'], metrics={'x': 'min'}, budget=8, storage='sqlite://')",
+    "for todo in study.ask(8): study.tell(todo.number, [todo.number % 3])",
+    "study.plot();",
+))
+print(shown("result = study.result()", "for _ in range(21): result.plot('timeline')"))
+print(shown("import matplotlib.pyplot as plt", "assert plt.get_fignums() == [] and not plt.rcParams['axes.grid']"))
+"""
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_pictures_in_every_cell_and_closes_any_number_of_them(tmp_path):
+    environment = os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", NOTEBOOK], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-3:] == ["(1, '')", "(21, '')", "(0, '')"]

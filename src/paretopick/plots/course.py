@@ -113,12 +113,14 @@ def course(axes: Axes, record: CourseData) -> Axes:
 
 def _probable(axes: Axes, record: CourseData) -> None:
     axes.axhline(record.target, color=GREY, linestyle="--", linewidth=0.9)
+    right = bool(record.values[-1] > record.target)  # where the curve is not
     axes.annotate(
         record.target_label,
-        (0, record.target),
-        (4, -3),
+        (float(right), record.target),
+        (-4 if right else 4, -3),
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
+        ha="right" if right else "left",
         va="top",
         fontsize=7.5,
         color="#555555",

@@ -87,7 +87,8 @@ def curves_part(curves: Sequence[ErrorCurve], labels: Sequence[str]) -> Part:
     def draw(axes: list[Axes]) -> Any:
         return plan(axes[0], lines, ylabel=said)
 
-    return Part(("Bands: 95% intervals of the rates. Arrows: no error was seen, and the rate is below.",), SIZE, draw)
+    arrows = " Arrows: no error was seen, and the rate is below." if any((line.rate == 0).any() for line in lines) else ""
+    return Part((f"Bands: 95% intervals of the rates.{arrows}",), SIZE, draw)
 
 
 def labels_of(curves: Sequence[ErrorCurve]) -> tuple[str, ...]:
