@@ -19,7 +19,7 @@ from paretopick.planning import Plan
 from paretopick.plots.course import CourseData
 from paretopick.plots.pictures import PICTURES, Part, course_part, drawn, figure_size, part_of, parts_of_result, title_of
 from paretopick.plots.plans import curves_part, labels_of, plan_part
-from paretopick.plots.room import make_room
+from paretopick.plots.room import laid_out, make_room
 from paretopick.plots.style import LOOK, look, parts_of
 from paretopick.plots.texts import legible, plain, shortened
 from paretopick.simulation import ErrorCurve
@@ -137,6 +137,7 @@ def _drawn(parts: Sequence[Part], ax: Any, title: str | None, usual_title: str) 
         make_room(panels, lambda figure: _tried(first, figure))
         with look():
             first.draw(panels)
+            laid_out(panels[0])  # what is written then suits the axes as a layout engine has made them
     if first.side == 1:
         return panels[0]
     square = np.empty(len(panels), dtype=object)

@@ -194,17 +194,24 @@ def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
 
 def _write_ends(axes: Axes, record: ParallelData) -> None:
     """Writes above each axis its best value, and below it its worst, its metric and which direction is good."""
+    every: dict[str, Any] = {"textcoords": "offset points", "ha": "center"}
+    columns = list(zip(record.metrics, record.directions, record.limits, strict=True))
+    labels = [axes.annotate("", (x, 0), (0, 0), va="top", **every) for x in range(len(columns))]
+    ends = [axes.annotate(best, (x, 1), (0, 4), va="bottom", **every) for x, best in enumerate(record.best)]
+    ends += [axes.annotate(worst, (x, 0), (0, -4), va="top", **every) for x, worst in enumerate(record.worst)]
+
+    def arrange() -> None:
+        widest = min(WIDEST_METRIC, lengths(axes)[0] / max(len(columns) - 0.83, 1.0) - 4)
+        size = 8.0 if widest > NARROW else 6.0
+        for label, (metric, direction, limit) in zip(labels, columns, strict=True):
+            lines = [line for text in (metric, f"({direction})", limit) for line in wrapped(text, widest, size)]
+            shown = "\n".join(lines)
+            label.set(text=shown, position=(0, -12 - size), fontsize=size, **plain(shown))
+        for end in ends:
+            end.set_fontsize(size - 0.5)
+
     laid_out(axes)
-    width, _ = lengths(axes)
-    widest = min(WIDEST_METRIC, width / max(len(record.metrics) - 0.83, 1.0) - 4)
-    size = 8.0 if widest > NARROW else 6.0
-    columns = zip(record.metrics, record.directions, record.limits, record.best, record.worst, strict=True)
-    for x, (metric, direction, limit, best, worst) in enumerate(columns):
-        label = "\n".join(line for text in (metric, f"({direction})", limit) for line in wrapped(text, widest, size))
-        every: dict[str, Any] = {"textcoords": "offset points", "ha": "center"}
-        axes.annotate(label, (x, 0), (0, -12 - size), va="top", fontsize=size, **every, **plain(label))
-        axes.annotate(best, (x, 1), (0, 4), va="bottom", fontsize=size - 0.5, **every)
-        axes.annotate(worst, (x, 0), (0, -4), va="top", fontsize=size - 0.5, **every)
+    arranged(axes, arrange)
     axes.set_xticks([])
 
 

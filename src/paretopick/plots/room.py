@@ -67,7 +67,8 @@ def make_room(panels: Sequence[Axes], try_out: Callable[[Figure], Sequence[Axes]
     tried.set_dpi(figure.dpi)
     trial = try_out(tried)
     trial[0].set_title(panels[0].get_title() or "a title that may come later")
-    tried.draw_without_rendering()
+    for _ in range(2):  # what is written then suits the axes as they have become
+        tried.draw_without_rendering()
     for one, other in zip(panels, trial, strict=True):
         box = other.get_window_extent().translated(room.x0, room.y0).get_points()
         (x0, y0), (x1, y1) = cast(Any, one.get_figure()).transSubfigure.inverted().transform(box)

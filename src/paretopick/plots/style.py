@@ -52,6 +52,9 @@ LONGEST_UNIT = 16
 WIDEST_ROW, MOST_ROW = 170.0, 0.37
 """Points that names of rows may take, and which share of the width that there is."""
 
+LEAST_ROW = 4.5
+"""Size of the smallest letters of names of rows."""
+
 LABEL_SIZES = (9.0, 7.5, 6.5)
 """Of letters along an axis, smaller where it is short."""
 
@@ -260,7 +263,7 @@ def lengths(axes: Axes) -> tuple[float, float]:
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, size: float, beside: Sequence[Text] = ()) -> None:
-    """Writes names on the left of rows 0, 1, ... from above, in letters that keep apart however low the rows are.
+    """Writes names on the left of rows 0, 1, ... from above, in letters that keep apart; of very low rows, those of some.
 
     Args:
         axes: with the rows.
@@ -270,14 +273,16 @@ def name_rows(axes: Axes, names: Sequence[str], *, size: float, beside: Sequence
     """
     widest = min(WIDEST_ROW, MOST_ROW * room_across(axes))
     labels = [fitted(name, widest, size) for name in names]
-    axes.set_yticks(range(len(labels)), labels=labels, **plain(*labels))
+    axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(labels) - 0.4, -0.6)
 
     def arrange() -> None:
         fits = min(size, 0.85 * lengths(axes)[1] / (len(names) + 0.2))
-        axes.tick_params(axis="y", length=0, labelsize=fits)
-        for text in beside:
-            text.set_fontsize(fits)
+        step = 1 if fits >= LEAST_ROW else int(np.ceil(LEAST_ROW / fits))
+        shown = [label if row % step == 0 else "" for row, label in enumerate(labels)]
+        axes.set_yticks(range(len(labels)), labels=shown, fontsize=max(fits, LEAST_ROW), **plain(*labels))
+        for row, text in enumerate(beside):
+            text.set(fontsize=max(fits, LEAST_ROW), visible=row % step == 0)
 
     arranged(axes, arrange)
 
