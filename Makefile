@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test quick check format bench calibration decisions pairing fuzz soak kernels postgresql chromium compressors clean
+.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak lowest kernels postgresql chromium compressors docs serve clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -38,16 +38,31 @@ tournament: $(VENV)/installed  ## every policy on the paper's instances and on r
 TESTERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "auto")')
 
 test: check postgresql chromium compressors kernels  ## everything that must pass: the checks, then the tests on all cores
-	$(BIN)/pytest -n $(TESTERS) --dist worksteal
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal -m "not long"
+
+long: $(VENV)/installed-dev postgresql chromium compressors kernels  ## the tests that `make test` leaves out: more cases of the same, about five minutes
+	$(BIN)/pytest -n $(TESTERS) --dist worksteal -m long
 
 quick: $(VENV)/installed-dev kernels  ## a look while working, in under a minute: no processes, PostgreSQL or browser, no long simulations
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not long"
 
 # make fuzz FUZZ=10 is a look of a minute or two; the tests try each case once.
 FUZZ ?= 100
 
 fuzz: $(VENV)/installed-dev  ## hostile values, files, saves and arguments, other ones each time: about ten minutes, FUZZ=100
 	PARETOPICK_FUZZ=$(FUZZ) $(BIN)/pytest tests/fuzz -n auto --dist worksteal
+
+# What old versions of others say of each other is not ours to mend: deprecations are no errors here.
+LOWEST := .venv-lowest
+INSTALL_LOWEST = $(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt
+
+lowest:  ## the quick tests with the lowest versions of everything that pyproject.toml allows: some minutes
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python tests/support/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(INSTALL_LOWEST) '.[parquet,postgresql]' --group test
+	PYTHONPATH=tests $(LOWEST)/bin/python tests/support/kernels.py
+	$(LOWEST)/bin/pytest -n auto --dist worksteal -m "not slow and not long" -W ignore::DeprecationWarning
 
 # The tests would compile them, too, but each of their processes all of them at the same time.
 kernels: $(VENV)/installed-dev  ## compile the simulation kernels, if they are not on disk: two minutes of one core
@@ -102,8 +117,15 @@ REPORT ?= benchmarks/SOAK.md
 soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut connections, then look for broken promises: SECONDS=900
 	PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(REPORT),--report $(REPORT))
 
+docs: $(VENV)/installed-docs compressors  ## the documentation site, into site/: runs the tutorials (a minute or two; kept until they or the code change)
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/docs -c docs/building docs site
+	@echo "Wrote the site to site/index.html"
+
+serve: docs  ## the documentation site at http://localhost:8000
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory site 8000
+
 clean:  ## remove what was installed and cached
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build/docs site
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -118,4 +140,8 @@ $(VENV)/installed: $(BIN)/python pyproject.toml
 
 $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@

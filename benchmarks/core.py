@@ -1,7 +1,8 @@
 """Times of the gaps and of the policies, each beside a baseline run in the same process: read the ratios, machines are noisy.
 
 Run with ``make bench``. The baseline of the gaps is Lemma 1 as written, over all pairs; it is left out where its matrix would not
-fit. The baseline of a policy is the time it takes to draw the pulls of one run.
+fit. That of judging answers is who covers whom over all pairs, once. The baseline of a policy is the time it takes to draw the
+pulls of one run.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 import paretopick as pp
+from paretopick.theory import requirements
 
 
 def seconds(work: Callable[[], object], least: float = 0.3) -> float:
@@ -59,6 +61,28 @@ def bench_gaps() -> None:
         print(line)
 
 
+def bench_margins() -> None:
+    """An answer judged within margins and limits in every one of many draws, beside who covers whom in each of them."""
+    print("\nright within margins      arms     draws     seconds  all pairs   ratio")
+    rng = np.random.default_rng(0)
+    for n_arms, n_sets in [(50, 4000), (200, 1000)]:
+        centre = rng.normal(size=(n_arms, 3))
+        sets = centre + 0.2 * rng.normal(size=(n_sets, n_arms, 3))
+        required = requirements.check_requirements(0.1, [None, -1.0, None], 3)
+        answer = requirements.optimal_and_feasible(centre, required)
+
+        def judge(sets=sets, answer=answer, required=required) -> None:
+            requirements.is_right(sets, answer, required)
+            requirements.worth_keeping(sets, required)
+
+        def compare(sets=sets) -> None:
+            for part in np.array_split(sets, len(sets) // 20):
+                (part[:, :, None] >= part[:, None] - 0.1).all(axis=3)
+
+        ours, baseline = seconds(judge), seconds(compare)
+        print(f"{'':20} {n_arms:9} {n_sets:9} {ours:11.6f} {baseline:10.6f} {ours / baseline:7.2f}")
+
+
 def bench_policies() -> None:
     print("\npolicy (cov-boost, 2500 pulls)    seconds per run   of which drawing   ratio")
     bandit = pp.instance("cov-boost")
@@ -97,5 +121,6 @@ def bench_schedules() -> None:
 
 if __name__ == "__main__":
     bench_gaps()
+    bench_margins()
     bench_policies()
     bench_schedules()

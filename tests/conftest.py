@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -20,10 +21,16 @@ SNW_CANDIDATES = (os.environ.get("PARETOPICK_SNW", ""), str(Path(__file__).paren
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever needs the PostgreSQL server is slow by itself; the rest says so with ``@pytest.mark.slow``."""
+    """Whatever needs the PostgreSQL server is slow by itself; of the cases of a sample, all but every n-th are long."""
+    cases: Counter[str] = Counter()
     for item in items:
         if "server" in getattr(item, "fixturenames", ()) or "postgresql" in item.name:
             item.add_marker(pytest.mark.slow)
+        if (sample := item.get_closest_marker("sample")) is not None:
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % sample.args[0]:
+                item.add_marker(pytest.mark.long)
+            cases[test] += 1
 
 
 @pytest.fixture(scope="session")

@@ -296,6 +296,19 @@ def test_a_table_in_parts_keeps_an_interval_beside_its_metric(width):
         assert part[1] != INTERVAL
 
 
+def test_notes_on_a_terminal_end_their_lines_between_words_and_keep_commands_whole(tmp_path):
+    given = ("run", "--name", "a study", "--options", "1,2", "--metrics", "m:min", "--budget", "4", "--", "echo", "m={option}")
+    assert call(*given, cwd=tmp_path).returncode == 0
+    said = call(*given, cwd=tmp_path, columns=80).stderr
+    assert [line for line in said.splitlines() if len(line) > 80] == []
+    for command in ("paretopick extend 'a study' --budget 8,", "paretopick delete 'a study' --yes."):
+        assert command in said
+    whole = " ".join(said.split())
+    assert whole.startswith(
+        "note: the study 'a study' was finished before, and nothing is measured now: this is its result. To go on"
+    )
+
+
 def test_a_file_may_have_columns_named_like_ours(tmp_path):
     path = tmp_path / "odd.csv"
     path.write_text("option,optimal,gap\na,1,2\nb,0,5\n")

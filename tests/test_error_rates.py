@@ -26,6 +26,7 @@ def agree(errors: int, runs: int, rate: float, of_runs: int) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("engine", RUNS)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name, budget", INDEPENDENT)
@@ -36,7 +37,8 @@ def test_error_rates_are_those_of_an_independent_calculation(name, budget, polic
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, runs, low, high", [("cov-boost", 20_000, 0.12, 0.16), ("cov-boost-2d", 8000, 0.0, 0.025)])
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("name, runs, low, high", [("cov-boost-2d", 8000, 0.0, 0.025), ("cov-boost", 20_000, 0.12, 0.16)])
 def test_apt_errs_as_rarely_as_promised(name, runs, low, high):
     curve = pp.simulate(pp.instance(name), "apt", budgets=2500, runs=runs, rng=2024)
     at_least, at_most = curve.interval(0.999)[0]
@@ -45,17 +47,24 @@ def test_apt_errs_as_rarely_as_promised(name, runs, low, high):
 
 
 @pytest.mark.slow
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("policy", ["ege-sr", "ege-sh", "ege-gg", "uniform", "ape-fb", "ape-fb-adapt", "apt", "doubt"])
 @pytest.mark.parametrize("name", pp.INSTANCES)
 def test_both_engines_err_equally_often_on_every_instance(name, policy, request):
-    """Each engine draws its own random numbers; budgets are small, since the reference engine goes pull by pull."""
+    """Budgets are small, since the reference engine goes pull by pull.
+
+    Both engines draw the same pulls, and of policies that choose pull by pull all runs are the same; of those that pull in rounds
+    sums are drawn when compiled, and they err as often.
+    """
     bandit = pp.instance(name, path=request.getfixturevalue("snw_path")) if name.startswith("snw") else pp.instance(name)
-    slow = policy in ("ape-fb", "ape-fb-adapt", "apt", "doubt")
     few = bandit.n_arms <= 60
-    runs = (60 if few else 12) if slow else (200 if few else 60)
-    if policy == "doubt":  # whose kernel equals it run by run, as test_parity.py shows
-        runs //= 2
-    budget = (4 if slow else 10) * bandit.n_arms
+    if policy in ("ape-fb", "ape-fb-adapt", "apt", "doubt"):
+        same = {"budgets": 4 * bandit.n_arms, "runs": 10 if few else 2, "rng": 7, "hypervolume": False}
+        slow, fast = (pp.simulate(bandit, policy, engine=engine, **same) for engine in ("reference", "compiled"))
+        assert (slow.tallies == fast.tallies).all()
+        assert slow.draws == fast.draws == "pulls"
+        return
+    runs, budget = 200 if few else 60, 10 * bandit.n_arms
     by_errors, by_arms = [], []
     for engine, repeats in (("reference", runs), ("compiled", 20 * runs)):
         curve = pp.simulate(bandit, policy, budgets=budget, runs=repeats, rng=7, engine=engine, hypervolume=False)

@@ -1,4 +1,5 @@
 import inspect
+import re
 import subprocess
 import sys
 import tomllib
@@ -28,9 +29,19 @@ def test_importing_the_package_loads_numpy_and_nothing_heavier():
     }
 
 
-def test_every_public_name_exists_and_is_documented():
-    for name in pp.__all__:
-        assert inspect.getdoc(getattr(pp, name)), name
+def test_help_opens_with_an_example():
+    opening = inspect.getdoc(pp)[:1000]
+    assert ">>> import paretopick as pp" in opening
+    assert ">>> result = pp.identify(" in opening
+
+
+@pytest.mark.parametrize("name", pp.__all__)
+def test_every_public_name_has_an_example(name):
+    named = getattr(pp, name)
+    if isinstance(named, dict):  # whose own text is that of all dicts
+        assert f">>> list(pp.{name})" in inspect.getdoc(pp)
+    else:
+        assert re.search(r"^ *>>> |::\n\n +\S", inspect.getdoc(named), re.MULTILINE)
 
 
 def test_the_version_is_that_of_the_project():

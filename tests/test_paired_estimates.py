@@ -90,6 +90,7 @@ CASES = {
 
 
 @pytest.mark.slow
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("rho", [0.0, 0.35, 0.8])
 @pytest.mark.parametrize("case", CASES)
 def test_intervals_of_differences_hold_as_often_as_they_say(case, rho):

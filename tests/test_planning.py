@@ -1,5 +1,6 @@
 """Plans: the same as simulations where the truth is known, and honest about what a pilot leaves open."""
 
+import html
 import itertools
 import json
 import re
@@ -602,6 +603,30 @@ def test_progress_never_goes_back(bandit):
     plan(bandit, policies=BOTH, runs=40, progress=lambda doing, done, of: said.append(done / of))
     assert said == sorted(said)
     assert said[-1] > 0.5
+
+
+def test_a_plan_of_a_study_says_how_far_it_is_too(going):
+    """Also with a metric without noise, of which a plan once took minutes without a word."""
+    priced = pp.Study.create(
+        "priced", options=["a", "b", "c"], metrics={"m": "max", "price": "min"}, exact=["price"], budget=40, storage="sqlite://"
+    )
+    rng = np.random.default_rng(1)
+    priced.add([(option, {"m": rng.normal(), "price": "abc".index(option)}) for option in "abc" * 4])
+    for study in (going, priced):
+        said = []
+        plan(study, more=20, runs=40, progress=lambda doing, done, of, said=said: said.append((doing, done / of)))
+        assert said[-1] == (f"how {study.name} may go on, 40 times", 1.0)
+
+
+def test_plans_are_tables_and_sentences_in_a_notebook(made, going):
+    for found in (made, plan(going, more=20, runs=40)):
+        page = found._repr_html_()
+        header, rows = found.cells()
+        assert re.findall(r"<th[^>]*>(.*?)</th>", page) == list(map(html.escape, header))
+        assert re.findall(r"<td[^>]*>(.*?)</td>", page) == [html.escape(cell) for row in rows for cell in row]
+        assert all(f"<p>{html.escape(sentence)}</p>" in page for sentence in str(found).splitlines())
+        assert "color" not in page
+    assert all(note in str(made) for note in made.notes)
 
 
 def test_ladders_climb_in_small_steps():

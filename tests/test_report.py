@@ -5,18 +5,19 @@ import html
 import json
 import os
 import re
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 import paretopick as pp
+from paretopick import plots
 from paretopick.report import make_report, repeat, to_html, to_markdown, write_pictures
 from paretopick.report.choices import AGAINST_THE_ONE_ABOVE
 from paretopick.studies.certainty import judge
 from paretopick.studies.definition import define
 from paretopick.studies.files import StudyFile, read_study_file
+from support.browsers import chromium, listened
 from support.terminals import call
 
 pytestmark = pytest.mark.slow
@@ -136,7 +137,7 @@ def test_the_page_opens_with_the_answer_and_has_all_its_parts_in_order(page, rep
         "Appendix: how sure that is",
         "Appendix: do it again",
         "paretopick create study.toml",
-        "paretopick 0.1.0",
+        f"paretopick {pp.__version__}",
     ]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
@@ -161,14 +162,21 @@ def test_the_answer_is_compared_with_a_baseline(study):
     members = study.result().pareto
     baseline = next(name for name in study.options if name not in members)
     made = make_report(study, rehearsals=0, baseline=baseline)
-    assert sorted(name for name, _ in made.comparisons) == sorted(members)
+    assert sorted(name for name, _ in made.comparisons) == sorted(set(study.options) - {baseline})
+    assert {name for name, _ in made.comparisons[: len(members)]} == set(members)
     estimates, names, _ = study.estimates()
     judgement = judge(estimates)
     for name, said in made.comparisons:
         apart = judgement.difference(names.index(name), names.index(baseline), 0)
         assert f"time <s> {'smaller' if apart.middle < 0 else 'larger'} by {abs(apart.middle):.2f}" in said
-    assert f"Compared with {html.escape(baseline)}" in to_html(made)
-    assert "## Compared with" in to_markdown(made)
+    page = to_html(made)
+    first = page[: page.index("The options")]
+    assert f"<strong>Compared with {html.escape(baseline)}?</strong> {html.escape(made.against_baseline)}" in first
+    for name, said in made.comparisons[: len(members)]:
+        assert html.escape(said) in first, name  # beside what each costs
+    assert f"All options compared with {html.escape(baseline)}" in page
+    assert "**Compared with " in to_markdown(made)
+    assert "## All options compared with" in to_markdown(made)
     with pytest.raises(pp.UnknownName, match="no option named 'nobody'"):
         make_report(study, rehearsals=0, baseline="nobody")
 
@@ -379,9 +387,12 @@ def test_corrections_show_what_the_values_were():
     assert [row[0] for row in rows][-2:] == ["option retired", "option reinstated"]
 
 
-def test_nothing_in_the_page_is_run_or_fetched(page):
+def test_nothing_in_the_page_is_fetched_and_only_the_script_of_the_front_is_run(page):
     tags = Reader(page).tags
-    assert {tag for tag, _ in tags}.isdisjoint({"script", "link", "img", "iframe", "object", "i", "b"})
+    assert {tag for tag, _ in tags}.isdisjoint({"link", "img", "iframe", "object", "i", "b"})
+    assert [attributes for tag, attributes in tags if tag == "script"] == [{"type": "application/json"}, {}, {}]
+    assert plots.interactive_assets() in page
+    page = page.replace(plots.interactive_assets(), "")
     for _, attributes in tags:
         for name, value in attributes.items():
             assert not name.startswith("on")
@@ -425,6 +436,7 @@ def test_a_report_can_be_written_at_any_time(kind, tmp_path):
     made = make_report(study, rehearsals=0)
     text = to_html(made)
     assert ("<svg" in text) == (kind not in ("empty", "one option"))
+    assert ("data-pp-front" in text.partition("<body>")[2]) == (kind not in ("empty", "one option", "one metric"))
     assert table(text, "option", "status") == as_shown(made.result)
     pictures = write_pictures(made, tmp_path / "r.md")
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures.values())
@@ -471,14 +483,8 @@ def test_the_command_writes_a_report_and_replaces_only_its_own(tmp_path):
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert found, "Chromium is not installed; make test installs it on Debian"
-    with sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -486,11 +492,7 @@ def test_the_page_in_a_browser(browser, page, width, tmp_path):
     file = tmp_path / "report.html"
     file.write_text(page, encoding="utf-8")
     window = browser.new_page(viewport={"width": width, "height": 844})
-    said, asked = [], []
-    window.on("console", lambda message: said.append(message.text))
-    window.on("pageerror", lambda error: said.append(str(error)))
-    window.on("dialog", lambda dialog: said.append(dialog.message))
-    window.on("request", lambda request: asked.append(request.url))
+    said, asked = listened(window)
     window.goto(file.as_uri())
     assert said == []
     assert asked == [file.as_uri()]
@@ -498,7 +500,8 @@ def test_the_page_in_a_browser(browser, page, width, tmp_path):
     shown = window.inner_text("body")
     for name in NAMES:
         assert name in shown
-    for picture in window.query_selector_all("svg"):
+    assert window.is_visible(".pp-live canvas")
+    for picture in [one for one in window.query_selector_all("figure svg:not(.pp-mark)") if one.is_visible()]:
         box = picture.bounding_box()
         assert box["width"] > 250
         assert box["height"] > 100

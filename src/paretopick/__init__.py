@@ -1,11 +1,48 @@
-"""Find the Pareto-optimal options among many, when every measurement is noisy and only so many can be paid for."""
+"""Find the Pareto-optimal options among many, when every measurement is noisy and only so many can be paid for.
+
+Say how an option is measured, what is measured of it, and how much may be spent. Measurements go where they remove most doubt:
+
+>>> import random
+>>> import paretopick as pp
+>>> models = {"small": (0.71, 1.0), "medium": (0.80, 2.0), "large": (0.81, 4.0), "old": (0.74, 5.0)}
+>>> chance = random.Random(1)
+>>> def measure(model):
+...     quality, cost = models[model]
+...     return {"quality": chance.gauss(quality, 0.02), "cost": cost}
+>>> result = pp.identify(measure, list(models), {"quality": "max", "cost": "min"}, budget=200, exact=["cost"], confidence=0.9)
+>>> result.pareto, result.used < 200
+(('small', 'medium', 'large'), True)
+
+``print(result)`` says how sure that is. From here:
+
+- what matters: ``pp.Metric``, with margins (``{"seconds": "min~2%"}``), limits (``"<=50"``), logarithms and units;
+- over days, by many workers: ``pp.Study``, kept in a database; ``storage="sqlite://"`` keeps it in memory;
+- how many measurements it takes: ``pp.plan``, from a guess, a ``pp.Pilot`` or a study;
+- how often policies err: ``pp.simulate`` on a ``pp.instance`` or a ``pp.Bandit`` of your own, into a ``pp.ErrorCurve``;
+- theory: ``pp.pareto_mask``, ``pp.gaps``, ``pp.complexity``, ``pp.bounds`` and their neighbours.
+
+What there is to choose from, by name:
+
+>>> list(pp.POLICIES)
+['ege-sr', 'ege-sh', 'ege-gg', 'uniform', 'ege-sr-k', 'ege', 'ape-fb', 'ape-fb-adapt', 'apt', 'doubt']
+>>> list(pp.SCHEDULES)
+['sr', 'sh', 'gg', 'uniform']
+>>> list(pp.INSTANCES)[:3]
+['cov-boost', 'cov-boost-2d', 'snw-paper']
+
+``help(pp.typing)`` explains the names in signatures, ``help(pp.errors)`` draws the errors as a tree, and ``paretopick --help`` is
+for the command line.
+"""
 
 from importlib.metadata import version as _version
 
-from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled
+from paretopick import errors as errors
+from paretopick import typing as typing
+from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise, Resampled
 from paretopick.errors import (
     AlreadyTold,
     BudgetTooSmall,
+    ExecutorFailed,
     FileNotWritten,
     InvalidInput,
     LogDamaged,
@@ -29,7 +66,17 @@ from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
 from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
 from paretopick.simulation import ErrorCurve, play, simulate
-from paretopick.studies import Certainty, Measurement, OptionResult, ParetoResult, Rehearsal, Study, identify, run_study
+from paretopick.studies import (
+    Certainty,
+    Measurement,
+    OptionResult,
+    ParetoResult,
+    Rehearsal,
+    Study,
+    identify,
+    judge,
+    run_study,
+)
 from paretopick.theory import bounds
 from paretopick.theory.complexity import complexity, complexity_h2, effective_budget
 from paretopick.theory.dominance import pareto_mask
@@ -60,6 +107,7 @@ __all__ = [
     "Certainty",
     "Continuation",
     "ErrorCurve",
+    "ExecutorFailed",
     "FileNotWritten",
     "Gaussian",
     "InvalidInput",
@@ -68,6 +116,7 @@ __all__ = [
     "MeasuringFailed",
     "Metric",
     "MissingFile",
+    "Noise",
     "NotDue",
     "NotReady",
     "OptionResult",
@@ -99,6 +148,7 @@ __all__ = [
     "hypervolume_fraction",
     "identify",
     "instance",
+    "judge",
     "misidentified",
     "outdoes",
     "pareto_mask",

@@ -9,7 +9,7 @@ import operator
 import unicodedata
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, Set
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ MOST_WORKERS = 10_000
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
+Name = TypeVar("Name", bound=str)
 
 
 def check_integer(value: Any, name: str, *, minimum: int | None = None, maximum: int | None = None) -> int:
@@ -134,7 +135,7 @@ def check_flag(value: Any, name: str) -> bool:
     raise InvalidInput(f"{name}={short(value)} is not a truth value; pass True or False.")
 
 
-def check_choice(value: Any, choices: Iterable[str], kind: str) -> str:
+def check_choice(value: Any, choices: Iterable[Name], kind: str) -> Name:
     """Returns ``value`` if it is one of ``choices``, and otherwise suggests the nearest one.
 
     >>> check_choice("covboost", ["cov-boost", "snw"], "instance")

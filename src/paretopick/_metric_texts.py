@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from paretopick._texts import number_of
 from paretopick._words import short
 from paretopick.errors import InvalidInput
 
-GOALS = {spelling: goal for goal in ("min", "max") for spelling in (goal, f"{goal}imum", f"{goal}imize", f"{goal}imise")}
+Goal: TypeAlias = Literal["min", "minimum", "minimize", "minimise", "max", "maximum", "maximize", "maximise"]
+"""What a goal may be written as."""
+
+GOALS: dict[str, str] = {spelling: spelling[:3] for spelling in get_args(Goal)}
 """What a goal may be written as, and what it means."""
 
 TAIL = re.compile(r"\s*(<=|>=|~)\s*([^<>=~]+?)\s*$")

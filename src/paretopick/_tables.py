@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,6 +55,17 @@ class Table:
             return _number(cell, self.decimal_comma)
         except ValueError:
             raise InvalidInput(f"{self.place(row)}: {short(cell)} under {column!r} is not a number.") from None
+
+    def value(self, row: int, column: str) -> Any:
+        """Returns a cell: a number if it is written as one and nothing else could be meant, a text, or None."""
+        cell = self.rows[row][column]
+        if re.fullmatch(r"-?(0|[1-9]\d{0,14})", cell, re.ASCII):
+            return int(cell)
+        plain = cell.replace(",", ".") if self.decimal_comma and "." not in cell else cell
+        unclear = self.decimal_comma and THOUSANDS.fullmatch(cell)
+        if NUMBER.fullmatch(plain) and not re.match(r"[+-]?0\d", plain) and not unclear:
+            return float(plain) if math.isfinite(float(plain)) else cell
+        return cell or None
 
     def check_columns(self, needed: Iterable[str]) -> None:
         """Refuses a table without a column."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,30 +40,75 @@ Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Gener
 
 @runtime_checkable
 class Noise(Protocol):
-    """How pulls scatter around the means."""
+    """How pulls scatter around the means; the base of a noise of your own, which needs ``sample`` and nothing else.
+
+    What a policy is told is what ``sample`` returns, and what it is judged by are the means: so the mean of the pulls of an arm
+    must be the mean of that arm. Simulations give ``sample`` a generator of the run and the arms in the order in which they are
+    asked for. Such noise runs in the reference engine, with any policy.
+
+    Noise whose pulls depend on those before them in a run has a method ``begin_run(means, counts, rng)`` too, which returns a
+    function of ``arms`` that draws them; ``counts`` says how often each arm was pulled before.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Laplace(Noise):
+    ...     width: float = 1.0
+    ...
+    ...     def sample(self, means, arms, rng):
+    ...         return means[arms] + rng.laplace(scale=self.width, size=(len(arms), means.shape[1]))
+    >>> bandit = Bandit([[0.0, 1.0], [1.0, 0.0]], noise=Laplace(0.5))
+    >>> bandit.sample([0, 0, 1], rng=0).shape
+    (3, 2)
+    """
 
     @property
     def sigma(self) -> float:
-        """The subgaussian parameter of the widest marginal, as the bounds take it."""
-        ...
+        """The subgaussian parameter of the widest marginal, as the bounds take it; by default infinite: tails may be heavy."""
+        return math.inf
 
     @property
     def parameters(self) -> tuple[FloatArray, ...]:
-        """All numbers that the noise is made of; equal ones of the same class scatter alike."""
-        ...
+        """All numbers that the noise is made of, as arrays: curves of noise with other ones do not add up.
+
+        By default its attributes, which are to be numbers or arrays of them.
+        """
+        found = []
+        for name, value in sorted(vars(self).items()):
+            try:
+                found.append(check_numbers(value, name))
+            except InvalidInput:
+                raise InvalidInput(
+                    f"{type(self).__name__} has {name}={short(value)}, which is no number or array; give it a property "
+                    "parameters, a tuple of arrays that says what it is made of."
+                ) from None
+        return tuple(found)
 
     def check(self, means: FloatArray) -> None:
-        """Refuses means that this noise does not fit."""
-        ...
+        """Refuses means ``(n_arms, n_objectives)`` that this noise does not fit, by raising ``ValueError``; by default none."""
 
+    @abstractmethod
     def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
-        """One pull of each of ``arms``: ``(len(arms), n_objectives)``."""
+        """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``.
+
+        Args:
+            means: ``(n_arms, n_objectives)``, those of the bandit.
+            arms: numbers of arms; an arm may be named several times.
+            rng: the only source of random numbers to use, so that runs can be made again.
+        """
         ...
 
     def sample_sums(self, means: FloatArray, arms: IntArray, pulls: IntArray, rng: np.random.Generator) -> FloatArray:
-        """The sum of ``pulls[i]`` pulls of ``arms[i]``, drawn at once and exact in distribution."""
-        ...
+        """Returns the sum of ``pulls[i]`` pulls of ``arms[i]``; by default pull by pull."""
+        sums = np.zeros((len(arms), means.shape[1]))
+        for place, (arm, n) in enumerate(zip(arms, pulls, strict=True)):
+            for first in range(0, int(n), MOST_AT_ONCE):
+                several = np.full(min(MOST_AT_ONCE, int(n) - first), arm)
+                sums[place] += self.sample(means, several, rng).sum(axis=0)
+        return sums
 
+
+MOST_AT_ONCE = 1 << 16
+"""Pulls of which a sum is made at a time, where it has to be made of pulls."""
 
 Puller: TypeAlias = Callable[[IntArray], FloatArray]
 """Draws one pull of each of some arms, ``(len(arms), n_objectives)``, one call after the other in the same run."""
@@ -189,7 +236,14 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Every objective is 1 with the probability that is its mean, and 0 otherwise; objectives are independent."""
+    """Every objective is 1 with the probability that is its mean, and 0 otherwise; objectives are independent.
+
+    >>> bandit = Bandit([[0.9, 0.1], [0.2, 0.8]], Bernoulli())
+    >>> bandit.sample([0, 0, 1], rng=0)
+    array([[1., 0.],
+           [1., 1.],
+           [0., 0.]])
+    """
 
     @property
     def sigma(self) -> float:
@@ -221,6 +275,13 @@ class Resampled:
 
     Args:
         tables: for each arm ``(n_measurements, n_objectives)``; arms may have different numbers of measurements.
+
+    >>> tables = [[[1.0, 0.0], [2.0, 0.0]], [[1.0, 3.0]]]
+    >>> bandit = Bandit([[1.5, 0.0], [1.0, 3.0]], Resampled(tables))
+    >>> bandit.sample([0, 0, 1], rng=0)
+    array([[2., 0.],
+           [2., 0.],
+           [1., 3.]])
     """
 
     tables: tuple[FloatArray, ...]
@@ -279,7 +340,7 @@ class Bandit:
 
     Args:
         means: ``(n_arms, n_objectives)``, larger is better.
-        noise: ``Gaussian``, ``Bernoulli`` or ``Resampled``.
+        noise: ``Gaussian``, ``Bernoulli`` or ``Resampled``, or one of your own (``Noise``).
         name: for tables and plots.
         arm_names: one per arm; by default "0", "1", ..
         objective_names: one per objective; by default "objective_1", ..
@@ -302,7 +363,10 @@ class Bandit:
     def __post_init__(self) -> None:
         means = frozen(check_means(self.means))
         if isinstance(self.noise, type) or not isinstance(self.noise, Noise):
-            raise InvalidInput(f"noise={short(self.noise)} is no noise; write pp.Gaussian(std=...) or pp.Bernoulli().")
+            example = f"{self.noise.__name__}(...)" if isinstance(self.noise, type) else "pp.Gaussian(std=...) or pp.Bernoulli()"
+            raise InvalidInput(
+                f"noise={short(self.noise)} is no noise; write {example}; one of your own is a subclass of pp.Noise."
+            )
         self.noise.check(means)
         K, D = means.shape
         object.__setattr__(self, "means", means)
@@ -416,7 +480,8 @@ class Run:
 
     def __init__(self, bandit: Bandit, counts: IntArray, rng: np.random.Generator) -> None:
         noise, means = bandit.noise, bandit.means
-        self._n_arms = bandit.n_arms
+        self._n_arms, self._n_objectives = means.shape
+        self._kind = type(noise).__name__
         self._draw: Puller
         if isinstance(noise, RunNoise):
             self._draw = noise.begin_run(means, counts, rng)
@@ -425,7 +490,14 @@ class Run:
 
     def pull(self, arms: ArrayLike) -> FloatArray:
         """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``; an arm may be named several times."""
-        return self._draw(check_arms(arms, "arms", self._n_arms))
+        wanted = check_arms(arms, "arms", self._n_arms)
+        values = self._draw(wanted)
+        if np.shape(values) != (len(wanted), self._n_objectives) or not np.isfinite(values).all():
+            raise InvalidInput(
+                f"{self._kind} drew {short(np.asarray(values).tolist())} for {len(wanted)} pulls; expected finite numbers of "
+                f"shape ({len(wanted)}, {self._n_objectives}), a row for each pull and a column for each objective."
+            )
+        return values
 
 
 def check_bandit(value: Any) -> Bandit:

@@ -16,7 +16,7 @@ class Event(NamedTuple):
     position: int
     """In the log of the study, from 1."""
     kind: str
-    """told, failed, voided, corrected, retired, reinstated, joined, extended, aimed, imported, released"""
+    """told, failed, voided, corrected, retired, reinstated, joined, extended, aimed, described, imported, released"""
     number: int | None = None
     """Of the measurement."""
     arm: int | None = None

@@ -6,12 +6,12 @@ import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice, check_distinct, check_flag, check_name, check_sequence
-from paretopick._metric_texts import GOALS, MISSPELT, PERCENT, SIGNS, is_amount, meant, taken_apart
+from paretopick._metric_texts import GOALS, MISSPELT, PERCENT, SIGNS, Goal, is_amount, meant, taken_apart
 from paretopick._texts import number_of, split_at_commas
 from paretopick._words import number_text, percent, short
 from paretopick.errors import InvalidInput
@@ -28,9 +28,25 @@ LARGEST_LOGARITHM = 575.0
 
 MUST_SAY = 'must say which metrics have which goals: {"seconds": "min", "quality": "max"}'
 
-MetricsGiven: TypeAlias = "Mapping[str, str | Mapping[str, Any] | None] | Iterable[Metric] | str"
-"""Metrics as users write them: ``{"seconds": "min~2%<=50"}``, a table for each, a list of ``Metric``, or one text,
-``"seconds:min~2%,errors<=0.01"``."""
+
+class MetricTable(TypedDict, total=False):
+    """A metric in full, as in a study file: ``{"goal": "min", "margin": "2%", "at_most": 50}``; ``Metric`` says what they are."""
+
+    goal: Goal | None
+    exact: bool
+    width: float | None
+    margin: float | str | None
+    at_most: float | None
+    at_least: float | None
+    log: bool
+    unit: str | None
+
+
+MetricsGiven: TypeAlias = "Mapping[str, Goal | MetricTable | Metric] | Sequence[Metric] | str"
+"""Metrics as users write them: ``{"seconds": "min", "quality": "max"}``, a table for each, ``{"seconds": {"goal": "min",
+"margin": "2%"}}``, a list of ``Metric``, or one text, ``"seconds:min~2%,errors<=0.01"``.
+
+``{"seconds": "min~2%<=50"}`` is understood, too; type checkers, which cannot tell it from a slip, refuse it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +70,7 @@ class Metric:
     """
 
     name: str
-    goal: str | None = None
+    goal: Goal | None = None
     exact: bool = False
     width: float | None = None
     margin: float | str | None = None
@@ -269,11 +285,6 @@ class Metric:
         """What people read above its columns: the mean, and if there is noise the interval of that."""
         return [self.name] if self.exact else [self.name, INTERVAL]
 
-    @property
-    def error_column(self) -> str:
-        """What tables call the column of its standard errors."""
-        return f"{self.name}{ERROR_SUFFIX}"
-
     def divisor(self, noise: float) -> float:
         """Returns what differences are divided by: the width, or else the noise; 0 if there is no noise."""
         return 0.0 if self.exact else noise if self.width is None else self.width
@@ -310,7 +321,7 @@ INTERVAL = "95% interval"
 """What people read above the intervals of means."""
 
 ERROR_SUFFIX = " ±"
-"""With which the columns of standard errors end."""
+"""With which the columns of standard errors ended in tables of the release before."""
 
 
 def check_metrics(
@@ -388,7 +399,7 @@ def _from_entry(name: str, entry: Any) -> Metric:
         return Metric(name, **table)
     if isinstance(entry, str):
         goal, rest = taken_apart(entry, name)
-        return Metric(name, goal.strip() or None, **rest)
+        return Metric(name, **rest | {"goal": goal.strip() or None})
     return Metric(name, entry)
 
 
@@ -409,7 +420,7 @@ def _from_text(text: str) -> tuple[Metric, ...]:
                 f"{found[1] or 'NAME'}:{goal.strip()}{SIGNS[found[2]]}{found[3]}{part[len(head) :].strip()}. (If "
                 f"{short(name.strip())} is its name, write the metrics in a study file.)"
             )
-        metrics.append(Metric(name.strip(), goal.strip() or None, **rest))
+        metrics.append(Metric(name.strip(), **rest | {"goal": goal.strip() or None}))
     return tuple(metrics)
 
 

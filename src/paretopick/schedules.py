@@ -16,7 +16,8 @@ from paretopick._arrays import LARGEST_BUDGET, check_budget, check_choice, check
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.theory.complexity import halvings
 
-Spend = Literal["printed", "all"]
+ScheduleName: TypeAlias = Literal["sr", "sh", "gg", "uniform"]
+Spend: TypeAlias = Literal["printed", "all"]
 Rounds: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """``active`` and ``pulls`` of a schedule that may not have enough budget to start."""
 
@@ -82,7 +83,7 @@ class Schedule:
         return _cost(self.active, self.pulls)
 
 
-def schedule(name: str, n_arms: int, budget: int, *, spend: Spend = "printed", n_rounds: int | None = None) -> Schedule:
+def schedule(name: ScheduleName, n_arms: int, budget: int, *, spend: Spend = "printed", n_rounds: int | None = None) -> Schedule:
     """Returns a schedule of the paper for ``n_arms`` arms whose cost is at most ``budget``.
 
     Args:
@@ -109,7 +110,7 @@ def schedule(name: str, n_arms: int, budget: int, *, spend: Spend = "printed", n
     return Schedule(active, pulls)
 
 
-def smallest_budget(name: str, n_arms: int, *, spend: Spend = "printed", n_rounds: int | None = None) -> int:
+def smallest_budget(name: ScheduleName, n_arms: int, *, spend: Spend = "printed", n_rounds: int | None = None) -> int:
     """Returns the smallest budget for which ``schedule`` gives every arm at least one pull.
 
     >>> smallest_budget("sh", 206), smallest_budget("sr", 206)
@@ -154,7 +155,7 @@ def _uniform(K: int, T: int, n_rounds: int | None) -> Rounds:
     return (K, 0), (T // K,)
 
 
-SCHEDULES: dict[str, Callable[[int, int, int | None], Rounds]] = {
+SCHEDULES: dict[ScheduleName, Callable[[int, int, int | None], Rounds]] = {
     "sr": _successive_rejects,
     "sh": _sequential_halving,
     "gg": _geometric,
@@ -163,7 +164,7 @@ SCHEDULES: dict[str, Callable[[int, int, int | None], Rounds]] = {
 """Name -> the schedule as printed, a function of (n_arms, budget, n_rounds); the cost must not shrink as the budget grows."""
 
 
-def _printed(name: str, K: int, n_rounds: int | None) -> Callable[[int], Rounds]:
+def _printed(name: ScheduleName, K: int, n_rounds: int | None) -> Callable[[int], Rounds]:
     """The printed schedule as a function of the budget alone."""
     make = SCHEDULES[check_choice(name, SCHEDULES, "schedule")]
     if n_rounds is not None:

@@ -68,7 +68,7 @@ TEXTS = st.sampled_from(
     ]
 )
 FLAGS = {
-    "create": ["--options", "--metrics", "--budget", "--policy", "--exact", "--scale", "--pairing"],
+    "create": ["--options", "--metrics", "--budget", "--policy", "--exact", "--scale", "--pairing", "--baseline"],
     "ask": ["-n", "--worker", "--lease"],
     "tell": [],
     "fail": [],
@@ -81,12 +81,13 @@ FLAGS = {
     "measurements": ["--where"],
     "extend": ["--budget", "--confidence", "--resolution", "--number", "--lease", "--worker"],
     "status": [],
-    "result": [],
+    "baseline": [],
+    "result": ["--baseline"],
     "delete": [],
     "sheet": ["-n", "--worker"],
     "import": ["--why"],
     "export": ["--format"],
-    "report": ["--format", "--rehearsals"],
+    "report": ["--format", "--rehearsals", "--baseline"],
     "show": ["--std", "--minimise"],
 }
 """Verbs that take no longer than they are told to, and what can be said to them with a text."""

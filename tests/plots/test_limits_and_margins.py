@@ -106,7 +106,7 @@ def test_the_staircase_is_of_options_that_keep_the_limits_and_ends_at_them():
 def test_a_best_guess_beyond_a_limit_is_not_on_the_staircase():
     made = compressors()
     guess = [replace(row, in_answer=True, status="open") if row.option == "xz" else row for row in made.options]
-    record = plots.FrontData.of(replace(made, options=tuple(guess), pareto=(*made.pareto, "xz")))
+    record = plots.FrontData.of(replace(made, options=tuple(guess), answer=(*made.answer, "xz")))
     assert record.kinds[record.names.index("xz")] == "open in"
     assert record.stairs[0].max() == 10.0
     assert [25.0, 11.0] not in record.stairs.T.tolist()

@@ -47,7 +47,7 @@ def limited(n_options, n_metrics, *, side="at_most"):
         for row in made.options
     ]
     answer = tuple(row.option for row in rows if row.in_answer)
-    return replace(made, metric_records=records, options=tuple(rows), pareto=answer)
+    return replace(made, metric_records=records, options=tuple(rows), answer=answer)
 
 
 def limits_alone(made):
@@ -170,7 +170,7 @@ def test_numbers_are_explained_in_the_free_corner():
     statuses = ["open"] * 10 + ["retired"] * 10 + ["dominated"] * 10
     others = [replace(option, status=status) for option, status in zip(made.options[30:], statuses, strict=True)]
     others[0] = replace(others[0], in_answer=True)
-    made = replace(made, options=(*made.options[:30], *others), pareto=(*made.pareto, others[0].option))
+    made = replace(made, options=(*made.options[:30], *others), answer=(*made.answer, others[0].option))
     figure = plots.figure_of(made)
     figure.draw_without_rendering()
     _, corner, _, below = figure.axes

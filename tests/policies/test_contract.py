@@ -33,6 +33,7 @@ def tell_all(policy: pp.Policy, arms, data: np.ndarray) -> None:
         counts[arm] += 1
 
 
+@pytest.mark.sample(5)
 @every_case
 @pytest.mark.parametrize("n_arms, n_objectives", SIZES)
 @pytest.mark.parametrize("extra", [0, 1, 40])

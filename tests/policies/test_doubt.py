@@ -17,6 +17,7 @@ def by_the_letter(counts, means, squares, chosen=None) -> literal.Step:
     return literal.step(counts.tolist(), means.tolist(), squares.tolist(), None if chosen is None else chosen.tolist())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", UNTIED + TIED)
 def test_one_step_is_the_formulas_to_the_letter(kind):
     rng = np.random.default_rng((UNTIED + TIED).index(kind))

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,10 @@ import pytest
 
 import paretopick as pp
 from paretopick.simulation import make_task
+from paretopick.simulation.compiled import seed_key
 from support import oracle
 from support.inputs import heed_interrupts
+from support.literal_words import literal_word
 from support.policy_cases import CASES
 from support.same_draws import Draws, follow
 
@@ -108,12 +109,14 @@ def test_budgets_of_any_kind():
     assert pp.simulate(EASY, "uniform", runs=1, rng=1).budgets == (40,)
 
 
-def test_a_run_of_the_reference_engine_is_ask_and_tell_on_the_generator_of_its_number():
+def test_a_run_of_the_reference_engine_is_ask_and_tell_on_the_pulls_of_its_number():
     curve = pp.simulate(EASY, "uniform", budgets=12, runs=25, rng=7, engine="reference")
-    errors = 0
+    errors, seed = 0, seed_key((7,))
     for run in range(25):
-        rng = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(run,)))
-        sums = EASY.sample(np.repeat(np.arange(4), 3), rng).reshape(4, 3, 2).sum(axis=1)
+        sums = np.zeros((4, 2))
+        for number, arm, d in itertools.product(range(3), range(4), range(2)):
+            chance = (literal_word(seed, run, (number * 4 + arm) * 2 + d) >> 12) / 2**52
+            sums[arm, d] += chance < EASY.means[arm, d]
         errors += oracle.pareto_set(sums.tolist()) != EASY.optimal.tolist()
     assert curve.errors.tolist() == [errors]
     assert 0 < errors < 25
@@ -131,7 +134,7 @@ def test_every_tally_is_what_it_says():
                 player = follow(task, 9, draws, run)
             else:
                 player = pp.policy(policy, n_arms=4, n_objectives=2, budget=9, **options)
-                pp.play(EASY, player, np.random.SeedSequence(3, spawn_key=(run,)))
+                pp.play(EASY, player, 3, run=run)
             answer, truth = set(player.recommend().tolist()), set(np.flatnonzero(EASY.optimal).tolist())
             k = options.get("max_arms")
             assert curve.errors[0] == (answer != truth)
@@ -202,10 +205,15 @@ def test_without_the_hypervolume_everything_else_is_the_same():
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_an_error_and_not_a_hang(monkeypatch):
-    monkeypatch.setattr("paretopick.simulation.reference.play", lambda *_, **__: os._exit(3))
-    with pytest.raises(BrokenProcessPool):
-        pp.simulate(EASY, "uniform", runs=50, rng=1, workers=2, engine="reference")
+def test_a_worker_that_dies_is_an_error_and_not_a_hang():
+    with pytest.raises(pp.ExecutorFailed, match="runs of Dies") as failed:
+        pp.simulate(EASY, Dies, runs=50, rng=1, workers=2)
+    assert isinstance(failed.value, RuntimeError)
+
+
+class Dies(pp.Policy):
+    def choose(self):
+        os._exit(3)
 
 
 def test_noise_without_a_kernel_runs_in_the_reference_engine_and_says_so(caplog):
@@ -322,7 +330,10 @@ def test_the_hypervolume_of_an_instance_below_the_reference_is_nan():
         (lambda: pp.simulate(EASY, "ege-sr", workers=0), "workers=0 is too small"),
         (lambda: pp.simulate(EASY, []), "names no policy"),
         (lambda: pp.simulate(EASY, ["ege-sr", "ege-rs"]), "no policy named 'ege-rs'"),
-        (lambda: pp.simulate(EASY, "ege-sr", executor="threads"), "executor='threads' is not a concurrent.futures.Executor"),
+        (
+            lambda: pp.simulate(EASY, "ege-sr", executor="threads"),
+            "executor='threads' is neither a concurrent.futures.Executor",
+        ),
         (lambda: pp.simulate(EASY, "ege-sr", engine="fast"), "no engine named 'fast'"),
         (lambda: pp.simulate(TABLES, "ege-sr", engine="compiled"), "ege-sr on Resampled noise has no kernel; say engine="),
         (lambda: pp.simulate(EASY, "ege-sr", runs=2**40), "runs=1099511627776 is too large"),
@@ -367,22 +378,31 @@ def test_an_interrupt_keeps_the_finished_runs(engine):
 
 
 @pytest.mark.slow
-def test_an_interrupt_does_not_wait_for_the_runs_in_flight(monkeypatch):
+def test_an_interrupt_does_not_wait_for_the_runs_in_flight(tmp_path):
     """All runs but the first would take an hour; the workers are ended in the middle of them."""
-
-    def slow(bandit, player, seed, scale):
-        if seed.spawn_key[-1] > 0:
-            time.sleep(3600)
-        real_play(bandit, player, seed)
 
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    real_play = pp.play
-    monkeypatch.setattr("paretopick.simulation.reference.play", slow)
     with pytest.raises(pp.SimulationInterrupted) as stopped:
-        pp.simulate(EASY, "uniform", runs=64, rng=1, workers=2, progress=stop, engine="reference")
+        pp.simulate(EASY, (QuickOnce, {"mark": str(tmp_path / "begun")}), runs=64, rng=1, workers=2, progress=stop)
     assert stopped.value.partial.runs == 1
+
+
+class QuickOnce(pp.Policy):
+    """Whoever makes the mark is quick, and all others sleep."""
+
+    def __init__(self, *, mark: str, **size) -> None:
+        super().__init__(**size)
+        self.mark = mark
+
+    def choose(self):
+        if self.round == 0:
+            try:
+                os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                time.sleep(3600)
+        return np.arange(self.n_arms) if self.round == 0 else []
 
 
 def test_an_interrupt_among_several_policies_keeps_all_that_were_begun():

@@ -5,6 +5,7 @@ import pytest
 
 import paretopick as pp
 from paretopick.simulation import make_task
+from paretopick.simulation.common_draws import CommonPulls
 from paretopick.simulation.kernels import SOURCES
 from paretopick.simulation.kernels.certain_gaps import find_certain_gaps, make_certain_gaps
 from paretopick.simulation.kernels.compiling import kernel
@@ -25,10 +26,10 @@ def by_hand(bandit: pp.Bandit, spec, run: int, widths) -> pp.Policy:
     name, options = spec
     player = pp.policy(name, n_arms=bandit.n_arms, n_objectives=bandit.n_objectives, budget=60, **options)
     player.rescale(widths)
-    rng = np.random.default_rng(np.random.SeedSequence(9, spawn_key=(run,)))
+    pulls = CommonPulls(bandit, (9,), run, player.counts)
     while not player.done:
         arms = player.ask()
-        values = bandit.sample(arms, rng)
+        values = pulls.pull(arms)
         for d, width in enumerate(widths):
             if width == 0:
                 values[:, d] = bandit.means[arms, d]
@@ -47,7 +48,7 @@ def test_a_run_is_ask_and_tell_with_the_widths_given_to_the_policy(spec):
             assert (player.means[:, 1] == COSTS[:, 1]).all()
             answers.append((player.recommend().tolist(), player.snapshot().pulls_used, player.snapshot().round))
             mine = pp.policy(spec[0], n_arms=8, n_objectives=2, budget=60, **spec[1])
-            pp.play(bandit, mine, np.random.SeedSequence(9, spawn_key=(run,)), scale=[0.5, 0.0])
+            pp.play(bandit, mine, 9, run=run, scale=[0.5, 0.0])
             assert mine.to_dict() == player.to_dict()
         truth = np.flatnonzero(bandit.optimal).tolist()
         for workers in (1, 2):

@@ -209,7 +209,7 @@ def test_curves_add_up_if_what_was_known_is_the_same():
 @pytest.mark.parametrize(
     "policy, known, message",
     [
-        ("ege-sr", ([1, 1, 1], np.ones((3, 2))), "ege-sr plans its rounds ahead and cannot start from known=; these can: apt"),
+        ("ege-sr", ([1, 1, 1], np.ones((3, 2))), "ege-sr cannot start from known=; these can: apt"),
         ("apt", [1, 1, 1, 1], r"known=\[1, 1, 1, 1\] is not \(counts, sums\)"),
         ("apt", "abc", "known='abc' is not"),
         ("apt", ([1, 1], np.ones((3, 2))), r"counts of known= has shape \(2,\); expected 3 rows"),

@@ -117,6 +117,7 @@ def test_a_kernel_does_what_the_policy_does(case, noise):
             assert result == followed(bandit, spec, budget, seed=5, run=run), (bandit, spec, budget, run)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", ["apt", "apt in batches"])
 def test_apt_within_margins_and_limits_does_what_the_policy_does(case, noise):
@@ -222,6 +223,7 @@ def test_doubt_pulls_every_arm_as_often_as_the_policy_does():
 
 
 @pytest.mark.slow
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 def test_doubt_with_objectives_without_noise_pulls_as_often_as_the_policy_does(noise):
     """Prices that occur often, so that options tie in them, and sums of which miss them by a rounding."""

@@ -81,6 +81,7 @@ def assert_alike(task: Task, run: int = 3) -> list[list[int]]:
     return answers
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("batch", [1, 3, 20])
 def test_every_arm_is_pulled_as_often_as_by_the_policy(noise, batch):

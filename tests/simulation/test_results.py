@@ -27,6 +27,33 @@ def test_rates_and_means_are_views_of_the_counts():
     assert c.hypervolume.tolist() == [0.9, 0.9]
 
 
+def test_print_and_notebooks_show_every_budget_and_what_to_know():
+    c = curve(instance="<x>", engine="reference", options={"n_rounds": 3})
+    assert repr(c) == "<ErrorCurve of ege-sr on <x>: 10 runs; errors by budget {50: 3, 100: 0}>"
+    assert str(c).splitlines() == [
+        "ege-sr (n_rounds=3) on <x>, 10 runs at each budget",
+        "at 50: 3 errors, 30% (11% to 60%)",
+        "at 100: 0 errors, 0.00% (0.00% to 28%)",
+        "Note: where no error was seen, the rate is below the upper end of its interval.",
+        "Note: made by the reference engine, whose random numbers are not those of the compiled one.",
+    ]
+    page = c._repr_html_()
+    assert "<x>" not in page
+    assert "&lt;x&gt;" in page
+    assert all(f"<p>{note}</p>" in page for note in str(c).splitlines()[-2:])
+    assert page.count("<tr>") == 3
+    assert "Note" not in str(curve(errors=(3, 1)))
+
+
+def test_a_curve_with_margins_shows_the_errors_within_them():
+    bandit = pp.Bandit([[0.0, 1.0], [1.0, 0.0], [0.9, 0.0]], noise=pp.Gaussian(std=0.3))
+    c = pp.simulate(bandit, "uniform", budgets=30, runs=50, rng=0, margins=0.2, engine="reference", workers=1)
+    header, (row,) = c.cells()
+    assert header[6:] == ["errors within", "rate within", "95% interval"]
+    assert (row[1], row[6]) == (str(c.errors[0]), str(c.errors_within[0]))
+    assert c.errors[0] > c.errors_within[0]
+
+
 def test_the_interval_of_the_hypervolume_is_that_of_a_mean():
     # Five runs of 0.8 and five of 1.0: 1.96 standard errors of sqrt(0.1 / 9 / 10).
     assert curve().hypervolume_interval() == pytest.approx(np.array([[0.83467, 0.96533]] * 2), abs=1e-5)

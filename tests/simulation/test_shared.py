@@ -166,6 +166,7 @@ def test_differences_between_arms_measured_equally_often_are_those_of_their_own_
 
 
 @pytest.mark.slow
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "policy, options",
     [
@@ -251,5 +252,6 @@ def test_without_sharing_kernels_err_in_the_runs_of_before(policy, options, erro
     assert pp.simulate(BEFORE, policy, budgets=[150, 400], runs=300, rng=1, **options).errors.tolist() == errors
 
 
-def test_without_sharing_the_reference_engine_errs_in_the_runs_of_before():
-    assert pp.simulate(BEFORE, "apt", budgets=[150, 400], runs=30, rng=1, engine="reference").errors.tolist() == [19, 12]
+def test_without_sharing_the_reference_engine_errs_in_the_runs_of_the_kernels():
+    slow = pp.simulate(BEFORE, "apt", budgets=[150, 400], runs=30, rng=1, engine="reference")
+    assert slow.errors.tolist() == pp.simulate(BEFORE, "apt", budgets=[150, 400], runs=30, rng=1).errors.tolist()

@@ -22,9 +22,11 @@ from paretopick.storage.backups import backup, restore
 from paretopick.studies import roundless
 from paretopick.studies.budgets import Amount, Spent, amount_text, budget_of, seconds_of
 from paretopick.studies.checks import check_storage
+from paretopick.studies.crew import FREE
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.imports import import_table
-from paretopick.studies.running import FREE, create_or_open, run_study
+from paretopick.studies.opening import create_or_open
+from paretopick.studies.running import run_study
 from paretopick.studies.state import new_state, restore_state
 from support.twin import DataTwin
 

@@ -88,6 +88,7 @@ def study_files(draw) -> StudyFile:
         policy=policy,
         scale=draw(st.sampled_from(["noise", "raw", widths])),
         exact=exact,
+        baseline=draw(st.sampled_from([None, *names])),
         pairing=pairing,
     )
     definition = dataclasses.replace(

@@ -16,7 +16,7 @@ from paretopick.storage.backups import backup, restore
 from paretopick.studies.checks import check_storage
 from paretopick.studies.definition import RESERVED_LATER, Definition, define
 from paretopick.studies.imports import import_table
-from paretopick.studies.running import create_or_open
+from paretopick.studies.opening import create_or_open
 from paretopick.studies.state import new_state, restore_state
 from paretopick.studies.tables import export, sheet
 from support.terminals import call, stdout_of

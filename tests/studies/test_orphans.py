@@ -94,6 +94,7 @@ def check_gone_and_go_on(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sample(3)
 def test_commands_end_with_a_run_that_is_killed(bench):
     run = start_run(bench)
     run.kill()
@@ -102,6 +103,7 @@ def test_commands_end_with_a_run_that_is_killed(bench):
 
 
 @pytest.mark.slow
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("bench", ["words", "measured"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_asked_to_end_gives_back_and_says_how_to_go_on(bench, number):

@@ -19,17 +19,16 @@ def study_with(rows, *, policy="doubt"):
 
 
 def literal(rows, chosen):
-    """The same from all values: those that were chosen against the others; alone against all others where there are too few."""
+    """The same from all values: those that were chosen against the others, and each alone against all others."""
     found = []
     for place in chosen:
         option, row = rows[place]
         for metric, value in enumerate(row):
-            others = [each for other, each in enumerate(rows) if other not in chosen]
-            near = value is not None and (distance(others, option, metric, value) or distance(
-                [each for other, each in enumerate(rows) if other != place], option, metric, value
-            ))  # fmt: skip
-            if near and near[0] > FAR and near[1] < UNLIKELY:
-                found.append((place + 1, "mp"[metric]))
+            for left_out in (chosen, [place]) if value is not None else ():
+                others = [each for other, each in enumerate(rows) if other not in left_out]
+                near = distance(others, option, metric, value)
+                if near and near[0] > FAR and near[1] < UNLIKELY and (place + 1, "mp"[metric]) not in found:
+                    found.append((place + 1, "mp"[metric]))
     return found
 
 
@@ -68,6 +67,12 @@ def test_values_are_named_as_by_a_literal_version(seed):
         else:
             assert set(said) <= set(expected)  # looked at from the ends, and no further than one that is not far off
     assert (38, "m") in [(each.number, each.metric) for each in study.far_off(numbers[30:])]
+
+
+def test_a_value_of_another_unit_is_named_in_the_second_file_of_a_study():
+    study, _ = study_with([("a", [1.2, 3.0]), ("a", [1.1, 3.0]), ("b", [1.25, 3.0])])
+    numbers = study.add([("b", [1200.0, 3.1]), ("a", [1.2, 3.2]), ("b", [1.2, 3.0]), ("a", [1.2, 3.1]), ("b", [1.2, 3.3])])
+    assert [(each.number, each.metric) for each in study.far_off(numbers)] == [(numbers[0], "m")]
 
 
 def test_where_rounds_are_planned_values_that_wait_are_compared_with_those_that_count():

@@ -319,6 +319,7 @@ def eventful(study, seed, steps=60):
     return study
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("pairing", ["repeat", "plate"])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_state_has_the_blocks_of_its_valid_measurements(pairing, seed):

@@ -17,6 +17,7 @@ def draws(rng, n_options, n_draws=60):
     return rng.normal(size=(n_options, 2)) + 0.3 * rng.normal(size=(n_draws, n_options, 2))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("noise", [(1.0, 1.0), (0.5, 2.0), (1.0, 0.0)])
 @pytest.mark.parametrize("limits", [NO_LIMITS, np.array([-0.5, -np.inf])])
 def test_an_answer_is_right_within_margins_from_its_factor_on_and_not_below(noise, limits):

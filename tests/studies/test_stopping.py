@@ -70,11 +70,10 @@ def test_the_budget_stays_the_ceiling():
 def everybody(study, storage):
     """Whether it is done, as every verb says that, and whoever has just opened it."""
     other = pp.Study.open("s", storage=storage)
-    said = {
-        each
-        for one in (study, other)
-        for each in (one.done, one.result().done, one.status()["done"], one.progress().done, one.result().stopped is not None)
-    }
+    said = set()
+    for one in (study, other):
+        result = one.result()
+        said |= {one.done, result.done, result.stopped is not None, one.status()["done"], one.progress().done}
     todos = other.ask(worker="nobody else")
     other.release(worker="nobody else")
     assert said == {not todos}
@@ -206,6 +205,7 @@ def test_what_was_in_flight_is_looked_at_too():
     assert not study.done  # the noise is another one now
 
 
+@pytest.mark.sample(3)
 def test_it_can_be_told_to_be_surer_and_to_spend_everything(storage):
     study = study_of(storage, confidence=0.9)
     work(study, measure_with(np.random.default_rng(0)))

@@ -45,6 +45,21 @@ def test_so_it_is_by_others(database, url):
     assert open_storage(url).create("first", {}) is None
 
 
+def test_a_study_takes_the_place_of_another_one_if_that_is_wanted(storage):
+    first, other = storage.create("s", {}), storage.create("other", {})
+    with storage.writing(first) as transaction:
+        transaction.append([told(1)])
+        transaction.hand_out([Lease(2, 0, 1, "w", None, False)])
+    second = storage.create("s", DEFINITION, replace=True)
+    assert storage.find("s") == second
+    assert storage.find("other") == other
+    with storage.reading(second) as transaction:
+        assert transaction.events() == transaction.leases() == []
+    with pytest.raises(pp.StudyGone, match="is gone"), storage.reading(first):
+        pass
+    assert storage.create("new", {}, replace=True) == storage.find("new")
+
+
 def test_names_are_free_again_after_a_study_was_deleted(storage):
     first = storage.create("s", {})
     with storage.writing(first) as transaction:

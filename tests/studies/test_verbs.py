@@ -21,6 +21,7 @@ import pytest
 import paretopick as pp
 from paretopick.cli import SECTIONS
 from paretopick.cli.begun import say_what_is_there
+from paretopick.report import make_report
 from support.inputs import heed_interrupts
 from support.terminals import call, on_a_terminal, stdout_of
 
@@ -958,3 +959,24 @@ def test_a_study_is_called_as_its_script_or_its_program(words, name):
     from paretopick.cli.begun import name_of
 
     assert name_of(" ".join(words).split()) == name
+
+
+def test_measurements_of_two_commands_are_not_mixed_unless_the_command_was_repaired(tmp_path):
+    given = ("run", "--name", "s", "--options", "1,2", "--metrics", "m:min", "--budget", "40")
+    begun = call(*given, "--for", "0.01s", "--", "echo", "m={option}", cwd=tmp_path)
+    assert begun.returncode == 0, begun.stderr
+    with pp.Study.open("s", storage=tmp_path / "paretopick.db") as study:
+        study.add([("1", [1.0])])
+    other = (*given, "--for", "0.01s")
+    refused = call(*other, "--", "printf", "m={option}", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "begun with another command, echo 'm={option}'" in refused.stderr
+    assert "add --repaired; if not, choose another --name" in refused.stderr
+    repaired = call(*other, "--repaired", "--", "printf", "m={option}", cwd=tmp_path)
+    assert repaired.returncode == 0, repaired.stderr
+    assert call(*other, "--", "printf", "m={option}", cwd=tmp_path).returncode == 0  # which is its command from now on
+    with pp.Study.open("s", storage=tmp_path / "paretopick.db") as study:
+        assert study.definition.command == ("printf", "m={option}")
+        made = make_report(study, rehearsals=0)
+    assert any(row[0] == "command changed" and "printf" in "".join(row) for row in made.incidents)
+    assert 'command = ["printf", "m={option}"]' in made.repeat

@@ -30,9 +30,9 @@ def result(options, metrics, *, correlation=None, done=True, pareto=None, rounds
     answer = tuple(one.option for one in options if one.in_answer) if pareto is None else pareto
     options = [replace(one, in_answer=one.option in answer) for one in options]
     return ParetoResult(
-        study="made by hand",
+        study_name="made by hand",
         done=done,
-        pareto=answer,
+        answer=answer,
         options=tuple(options),
         certainty=Certainty(None, None, 0, ""),
         rehearsal=None,

@@ -13,10 +13,10 @@ import sys
 import time
 
 import paretopick as pp
-from paretopick.studies import live, running
+from paretopick.studies import crew, live
 
 live.CHECKPOINT_EVERY = 10  # so that workers start from the checkpoints of others
-running.SHORT_LEASE = 0.6  # after a kill others wait no longer than this
+crew.SHORT_LEASE = 0.6  # after a kill others wait no longer than this
 
 TOOK = {"a": 0.01, "b": 0.03, "c": 0.08}
 

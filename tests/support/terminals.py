@@ -22,7 +22,7 @@ def run(*arguments: str, **options) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **options)
 
 
-class _Stream(io.TextIOWrapper):
+class Stream(io.TextIOWrapper):
     """A stream to be read afterwards; it says of itself that it is a terminal if it is to be one."""
 
     def __init__(self, is_terminal: bool) -> None:
@@ -46,7 +46,7 @@ def call(*arguments: str, cwd=None, columns: int | None = None, **variables: str
         columns: of a terminal; without, there are pipes.
         variables: of the environment.
     """
-    stdout, stderr = _Stream(columns is not None), _Stream(columns is not None)
+    stdout, stderr = Stream(columns is not None), Stream(columns is not None)
     given = {**variables, "COLUMNS": str(columns), "LINES": "25", "TERM": "dumb"} if columns else variables
     environment = {key: value for key, value in os.environ.items() if key not in (*OURS, "COLUMNS")} | given
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -75,11 +75,16 @@ def stdout_of(*arguments: str, **options) -> str:
 
 
 def on_a_terminal(*arguments: str, columns: int, term: str = "dumb", **options) -> str:
-    """What a terminal of so many columns shows."""
+    """What a terminal of so many columns shows of the command."""
+    return python_on_a_terminal("-m", "paretopick", *arguments, columns=columns, term=term, **options)
+
+
+def python_on_a_terminal(*arguments: str, columns: int, term: str = "dumb", **options) -> str:
+    """What a terminal of so many columns shows of Python."""
     master, slave = pty.openpty()
     environment = {key: value for key, value in os.environ.items() if key not in OURS}
     environment |= {"COLUMNS": str(columns), "LINES": "25", "TERM": term}
-    command = [sys.executable, "-m", "paretopick", *arguments]
+    command = [sys.executable, *arguments]
     process = subprocess.Popen(command, stdout=slave, stderr=slave, env=environment, **options)
     os.close(slave)
     text = b""

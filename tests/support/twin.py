@@ -102,7 +102,9 @@ class Literal:
         freedom = sum(len(sample) - 1 for sample in samples if sample)
         means = [float(_mean(sample)) for sample in samples if sample]
         levels = sorted(set(means))
-        squares = sum(_squares(sample) for sample in samples if sample)
+        squares = 0.0
+        for sample in filter(None, samples):
+            squares += _squares(sample)  # sum() would make up for what is rounded, from Python 3.12 on
         if squares > 0:
             return float(np.sqrt(squares / freedom))
         if len(levels) < 2:

@@ -1,5 +1,4 @@
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -172,20 +171,3 @@ def test_margins_and_limits_that_mean_nothing_are_refused(margins, limits, messa
 def test_what_is_no_answer_is_refused(answer, message):
     with pytest.raises(pp.InvalidInput, match=message):
         pp.right_within_margins([[1.0], [2.0]], answer)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_arms, n_sets, seconds", [(50, 4000, 0.5), (200, 1000, 1.0)])
-def test_many_sets_are_judged_in_a_moment(n_arms, n_sets, seconds):
-    rng = np.random.default_rng(0)
-    centre = rng.normal(size=(n_arms, 3))
-    sets = centre + 0.2 * rng.normal(size=(n_sets, n_arms, 3))
-    required = check_requirements(0.1, [None, -1.0, None], 3)
-    answer = requirements.optimal_and_feasible(centre, required)
-    times = []
-    for _ in range(3):
-        began = time.perf_counter()
-        requirements.is_right(sets, answer, required)
-        requirements.worth_keeping(sets, required)
-        times.append(time.perf_counter() - began)
-    assert min(times) < seconds

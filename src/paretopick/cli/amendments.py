@@ -204,6 +204,24 @@ def extend(
         print_standing(study, f"Measurement {number} has more time", as_json)
 
 
+def baseline(
+    name: Name,
+    option: Annotated[
+        str | None,
+        typer.Argument(metavar="OPTION", help="The name of the option; left out, results compare with none.", show_default=False),
+    ] = None,
+    request: Request = None,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Say with which option results compare the others, what is used today for instance."""
+    study = Study.open(name, storage=storage)
+    study.choose_baseline(option, request=request)
+    chosen = study.definition.baseline
+    what = "Results compare with no option" if chosen is None else f"Results compare the other options with {chosen!r}"
+    print_standing(study, what, as_json)
+
+
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "void": (void, 'paretopick void boosters 2 --why "wrong dose"'),
     "correct": (correct, 'paretopick correct boosters 2 response=0.7 --why "read from the wrong line"'),
@@ -211,6 +229,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "reinstate": (reinstate, "paretopick reinstate boosters c"),
     "add-option": (add_option, "paretopick add-option boosters d"),
     "extend": (extend, "paretopick extend boosters --budget 90"),
+    "baseline": (baseline, "paretopick baseline boosters a"),
 }
 """By name, each with an example."""
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from paretopick._arrays import check_integer
+from paretopick._arrays import check_choice, check_integer
 from paretopick._texts import number_of, split_at_commas, value_of
 from paretopick._words import cut, joined, quoted, short
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Noise
@@ -37,6 +37,15 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table."
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there already.")]
 Seed = Annotated[int, typer.Option(help="The seed of the random numbers; the same seed gives the same result.")]
 Workers = Annotated[int | None, typer.Option(help="How many threads to use.  [default: one for each core]", show_default=False)]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="ADDRESS",
+        help="The cluster to run on instead of here: dask://HOST:PORT, ray, or ray://HOST:PORT; the counts are the same.",
+        show_default=False,
+    ),
+]
 Data = Annotated[
     Path | None, typer.Option(help="The file of the sorting networks, for the instances snw and snw-paper.", show_default=False)
 ]
@@ -191,6 +200,17 @@ PairingGiven = Annotated[
 ]
 
 
+BaselineGiven = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="OPTION",
+        help="The option that results compare the others with, what is used today for instance.",
+        show_default=False,
+    ),
+]
+
+
 def aim_from(confidence: float | None, resolution: str | None) -> dict[str, Any]:
     """When to stop, from the texts of the command line, without what is not said."""
     told: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
@@ -330,7 +350,7 @@ def bandit_from(name: str, data: Path | None, std: str | None, bernoulli: bool, 
     if not is_file(name):
         if std is not None or bernoulli or minimise:
             raise InvalidInput(f"--std, --bernoulli and --minimise go with a CSV file; {name!r} is not one.")
-        return instance(name, path=data)
+        return instance(check_choice(name, INSTANCES, "instance"), path=data)
     if data is not None:
         raise InvalidInput(f"--data {data} goes with snw and snw-paper; {name} is a file of means already.")
     if std is None and not bernoulli:
@@ -371,6 +391,7 @@ def study_from(
     *,
     cost: str | None = None,
     pairing: str | None = None,
+    baseline: str | None = None,
 ) -> dict[str, Any]:
     """What defines a study, from the texts of the command line."""
     if options is None or metrics is None or budget is None:
@@ -384,6 +405,7 @@ def study_from(
         "scale": number_pairs(split_at_commas([scale]), f"--scale {scale}") if "=" in scale else scale,
         "exact": names_in(exact),
         "pairing": pairing,
+        "baseline": baseline,
     }
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from paretopick._words import counted
 from paretopick.cli.arguments import typed
 from paretopick.cli.output import note
+from paretopick.errors import InvalidInput
 from paretopick.storage import Storage as Studies
 from paretopick.studies import Study
 from paretopick.studies.aims import Aim, halved, written
 from paretopick.studies.budgets import Amount
 from paretopick.studies.definition import Definition
 from paretopick.studies.files import StudyFile
-from paretopick.studies.running import differences_from, newer_aim
+from paretopick.studies.opening import differences_from, newer_aim
 
 RUNNERS = re.compile(r"python[\d.]*|bash|sh|zsh|node|ruby|perl|Rscript|julia|env|time|timeout|nice|uv")
 """Programs that run what somebody has written."""
@@ -25,14 +26,19 @@ SCRIPT = re.compile(r"[^\s$;|&<>()'\"=]*\.[A-Za-z]\w*")
 """The name of what somebody has written."""
 
 
-def say_what_is_there(study: Study, definition: Definition, storage: str | None, *, file: str | None) -> None:
+def say_what_is_there(
+    study: Study, definition: Definition, storage: str | None, *, file: str | None, repaired: bool = False
+) -> None:
     """Says what one should know of a study that was begun before: that it is finished, or was measured in another way.
+
+    Refuses to mix what two commands have measured, unless the other one was repaired.
 
     Args:
         study: that is run.
         definition: as it was given now.
         storage: likewise.
         file: in which it stands, if it was given in one.
+        repaired: whether another command than before measures the same.
     """
     another = "another --name" if file is None else f"another name in {file}"
     used, before = study.used, study.definition.command
@@ -53,10 +59,17 @@ def say_what_is_there(study: Study, definition: Definition, storage: str | None,
             f"the study {study.name!r} is measured {newer.until}, as was said since, and not {definition.aim.until}, as was said "
             f"before. To go back to that: {back}"
         )
-    if before and used and before != definition.command:
-        mixed = f"its {counted(used, 'measurement')} and those of this one are taken for the same; if they are not, stop, and"
-        more = "" if study.done else f": {mixed} choose {another}"
-        note(f"the study {study.name!r} was begun with another command, {shlex.join(before)}{more}.")
+    if before and before != definition.command:
+        begun = f"the study {study.name!r} was begun with another command, {shlex.join(before)}"
+        if study.done:
+            note(f"{begun}.")
+        elif used and not repaired:
+            raise InvalidInput(
+                f"{begun}, and its {counted(used, 'measurement')} would be taken for the same as those of this one. If they are, "
+                f"because the command was repaired, add --repaired; if not, choose {another}."
+            )
+        else:
+            study.choose_command(definition)
 
 
 def _more(study: Study, used: int, *, stopped: bool) -> list[str]:

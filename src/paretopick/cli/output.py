@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,11 +24,12 @@ from paretopick.plots.outputs import FORMATS
 from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.budgets import Spent
+from paretopick.studies.pages import AGAINST, page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PROSE = ("summary", "options", "beaten by", "why")
+PROSE = ("summary", "options", AGAINST, "beaten by", "why")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
 
 NARROW_PROSE = 30
@@ -37,22 +39,30 @@ GAP = 2
 """Blanks between columns."""
 
 
+COMMAND = re.compile(r"""\bparetopick [a-z](?:'[^']*'|"[^"]*"|[^'"])*?(?=, (?:and|or) |; |\. [A-Z]|\.$|$)""")
+"""What is to be typed, in a sentence."""
+
+UNBREAKABLE = "\ue000"
+"""Stands for a blank at which a line does not end."""
+
+
 def say(sentence: str, *, stream: TextIO | None = None) -> None:
-    """Prints a sentence; on a terminal lines end between words, except where there is a command to be copied."""
+    """Prints a sentence; on a terminal lines end between words, and commands stay whole, so that they can be copied."""
     console = Console(file=stream or sys.stdout)
     for line in map(visible, sentence.splitlines()):
-        if console.is_terminal and "paretopick " not in line:
+        if console.is_terminal:
             indent = line[: len(line) - len(line.lstrip())]
             wrap = textwrap.TextWrapper(
                 console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
             )
-            line = wrap.fill(line)
-        print(line, file=console.file)
+            whole = COMMAND.sub(lambda found: found[0].replace(" ", UNBREAKABLE), line)
+            line = wrap.fill(whole).replace(UNBREAKABLE, " ")
+        print(line, file=console.file, flush=True)
 
 
 def note(sentence: str) -> None:
     """Prints what one should know, beside the result."""
-    print(f"note: {masked(sentence)}", file=sys.stderr, flush=True)
+    say(f"note: {masked(sentence)}", stream=sys.stderr)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
@@ -156,7 +166,7 @@ def print_result(result: ParetoResult) -> None:
     """Prints the options, the Pareto-optimal ones first, the answer, what to do next, and what else one should know."""
     print_table(*result.cells())
     print()
-    say(str(result))
+    say(page(result, beside_table=True))
     if result.rehearsal is not None:
         say(f"Rehearsed: {result.rehearsal.how}")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretopick._arrays import check_integer
-from paretopick.cli.arguments import Data, Json, Seed, Workers
+from paretopick.cli.arguments import Cluster, Data, Json, Seed, Workers
 from paretopick.cli.output import print_json, print_table, say
 from paretopick.cli.progress import resumable_work
 
@@ -37,6 +37,7 @@ def command(
     ),
     data: Data = None,
     workers: Workers = None,
+    executor: Cluster = None,
     seed: Seed = 0,
     listed: Annotated[bool, typer.Option("--list", help="List what there is, and run nothing.")] = False,
     as_json: Json = False,
@@ -56,7 +57,9 @@ def command(
     with resumable_work(out) as advance:
         from paretopick.paper import reproduce
 
-        result = reproduce(names or (), out=out, runs=runs, data=data, workers=workers, seed=seed, progress=advance)
+        result = reproduce(
+            names or (), out=out, runs=runs, data=data, workers=workers, executor=executor, seed=seed, progress=advance
+        )
     if as_json:
         record: dict[str, Any] = asdict(result)
         record["files"] = [str(file) for file in result.files]

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from paretopick._texts import number_of, split_at_commas
-from paretopick._words import joined, probability, quoted
+from paretopick._words import joined, quoted
 from paretopick.cli.arguments import (
+    Cluster,
     Coins,
     Csv,
     Data,
@@ -36,7 +37,6 @@ from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, 
 from paretopick.instances import INSTANCES
 from paretopick.metrics import Metric, check_metrics
 from paretopick.planning import Pilot, Plan, look_ahead, plan
-from paretopick.planning.plans import interval, limits_of, share, wrong
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation
 
@@ -133,6 +133,7 @@ def command(
     plot: Picture = None,
     force: Force = False,
     seed: Seed = 0,
+    executor: Cluster = None,
     data: Data = None,
     storage: Storage = None,
     as_json: Json = False,
@@ -149,7 +150,7 @@ def command(
     known = _Source(source, metrics, exact, pairing, std, bernoulli, minimise, data, storage).known(study)
     if isinstance(known, Study):
         if not anew:
-            _check_only_more(known.name, budget, policies, max_budget, plot)
+            _check_only_more(known.name, budget, policies, max_budget, plot, executor)
             numbers = whole_numbers(more, "--more") or None
             ahead = look_ahead(known, more=numbers, target=_share(target), runs=runs, margin=margin, rng=seed)
             _print_ahead(ahead, as_json, as_csv)
@@ -168,6 +169,7 @@ def command(
         runs=runs,
         max_budget=max_budget,
         rng=seed,
+        executor=executor,
     )
     _print(made, as_json, as_csv)
     if plot is not None:
@@ -248,10 +250,15 @@ class _Source:
 
 
 def _check_only_more(
-    study: str, budget: Sequence[str], policies: Sequence[str], max_budget: int | None, plot: Path | None
+    study: str,
+    budget: Sequence[str],
+    policies: Sequence[str],
+    max_budget: int | None,
+    plot: Path | None,
+    executor: str | None,
 ) -> None:
     """Refuses what is for new studies."""
-    given = {"--budget": budget, "--policy": policies, "--max-budget": max_budget, "--plot": plot}
+    given = {"--budget": budget, "--policy": policies, "--max-budget": max_budget, "--plot": plot, "--executor": executor}
     if others := [name for name, value in given.items() if value]:
         raise InvalidInput(
             f"{joined(others)} {'goes' if len(others) == 1 else 'go'} with a new study: say --anew too, or --more 100,300 for "
@@ -294,7 +301,7 @@ def _print(made: Plan, as_json: bool, as_csv: bool) -> None:
         print_csv([row for curve in made.curves for row in curve.rows()])
         return
     print("How often the answer will be wrong, with 95% intervals:\n")
-    print_table(["budget", *made.labels], [[f"{budget:,}", *_cells(made, i)] for i, budget in enumerate(made.budgets)])
+    print_table(*made.cells())
     print()
     for sentence in made.sentences():
         say(sentence)
@@ -307,23 +314,8 @@ def _print_ahead(ahead: Continuation, as_json: bool, as_csv: bool) -> None:
     if as_csv:
         print_csv(ahead.rows())
         return
-    print(f"How likely the answer will be right{ahead.within} after more measurements:\n")
-    rows = [["0", f"{ahead.used:,}", probability(ahead.present), ""]]
-    rows += [
-        [f"{step.more:,}", f"{ahead.used + step.more:,}", probability(step.right), quoted(step.mostly) or "many"]
-        for step in ahead.shown
-    ]
-    print_table(["more", "in all", "right", "mostly of"], rows)
+    print(f"{ahead.title}\n")
+    print_table(*ahead.cells())
     print()
     for sentence in ahead.sentences():
         say(sentence)
-
-
-def _cells(made: Plan, place: int) -> Sequence[str]:
-    """How often each policy is wrong at one of the budgets."""
-    cells = []
-    for curve in made.curves:
-        errors, limits = wrong(curve)[place], limits_of(curve)[place]
-        rate = f"{share(errors / curve.runs, curve.runs)} ({interval(limits)})"
-        cells.append(rate if errors else f"< {limits[1]:.1%}")
-    return cells

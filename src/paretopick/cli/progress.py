@@ -9,32 +9,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Column
+from rich.progress import MofNCompleteColumn, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from paretopick._words import counted, some
+from paretopick._progress import bars, nothing_else_shown
 from paretopick.studies import Study
-from paretopick.studies.views import StudyProgress
-
-
-def _display(console: Console, *columns: ProgressColumn, auto_refresh: bool = False) -> Progress:
-    """A bar, the columns given, and at last what is running, in what room there is."""
-    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    shown = (
-        BarColumn(bar_width=24 if console.width >= 100 else 12),
-        *columns,
-        TextColumn("{task.description}", markup=False, table_column=rest),
-    )
-    return Progress(*shown, console=console, transient=True, auto_refresh=auto_refresh, expand=True)
+from paretopick.studies.standing import share_used, standing, used_text
 
 
 @contextmanager
@@ -47,7 +26,7 @@ def progress_bars() -> Iterator[Callable[[str, int | None], Callable[[int, int],
     if not console.is_terminal:
         yield lambda name, total: lambda done, _: None
         return
-    with _display(console, MofNCompleteColumn(), TimeRemainingColumn()) as display:
+    with bars(console, MofNCompleteColumn(), TimeRemainingColumn()) as display:
 
         def add(name: str, total: int | None) -> Callable[[int, int], None]:
             task = display.add_task(name, total=total)
@@ -88,7 +67,7 @@ def work_bar() -> Iterator[Callable[[str, float, float], None]]:
 
         yield tell
         return
-    with _display(console, TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as display:
+    with nothing_else_shown(), bars(console, TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as display:
         task = display.add_task("")
 
         def advance(doing: str, done: float, total: float) -> None:
@@ -113,14 +92,14 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
                 print(sentence, file=sys.stderr, flush=True)
             elif time.monotonic() - looked > 0.5:
                 now, looked = study.progress(guess=True), time.monotonic()
-                part = int(10 * _share(now)) if now.roundless else now.round
+                part = int(10 * share_used(now)) if now.roundless else now.round
                 if part != latest:
-                    print(f"{_used(now)}: {standing(now)}", file=sys.stderr, flush=True)
+                    print(f"{used_text(now)}: {standing(now)}", file=sys.stderr, flush=True)
                     latest = part
 
         yield tell
         return
-    display = _display(console, MofNCompleteColumn(), TimeRemainingColumn(), auto_refresh=True)
+    display = bars(console, MofNCompleteColumn(), TimeRemainingColumn(), auto_refresh=True)
     task = display.add_task("", total=study.progress().planned)
     shown = 0.0
 
@@ -141,24 +120,3 @@ def study_bar(study: Study) -> Iterator[Callable[[Study, str], None]]:
     finally:
         with suppress(OSError):  # the terminal may be gone
             display.stop()
-
-
-def _share(now: StudyProgress) -> float:
-    """How much of its budget a study has used."""
-    return now.used / max(now.planned, 1) if now.spent is None else now.spent.spent / now.spent.budget
-
-
-def _used(now: StudyProgress) -> str:
-    return f"{now.used} of {now.planned}" if now.spent is None else f"{counted(now.used, 'measurement')}, {now.spent}"
-
-
-def standing(now: StudyProgress) -> str:
-    """Returns in a line which options look Pareto-optimal by now, and where there are rounds, which and who is still in it."""
-    parts = []
-    if not now.roundless:
-        rounds = f"/{now.rounds}" if now.rounds else ""
-        parts.append(f"round {now.round}{rounds}, {counted(now.active, 'option')} left")
-    if now.due <= now.out and not now.done:
-        parts.append(f"waiting for the last {'one' if now.out == 1 else now.out}")
-    parts.append(f"best guess: {some(now.best_guess or (), most=6) or 'none yet'}")
-    return ", ".join(parts)

@@ -10,7 +10,7 @@ import typer
 from paretopick._arrays import check_choice
 from paretopick._files import write_whole
 from paretopick._words import joined
-from paretopick.cli.arguments import Force, Json, OnlyName, Storage, open_study
+from paretopick.cli.arguments import BaselineGiven, Force, Json, OnlyName, Storage, open_study
 from paretopick.cli.output import check_target, print_json, say
 from paretopick.errors import InvalidInput
 
@@ -39,10 +39,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="An option to compare the answer with, what is used today for instance.", show_default=False),
-    ] = None,
+    baseline: BaselineGiven = None,
     force: Force = False,
     storage: Storage = None,
     as_json: Json = False,

@@ -12,6 +12,7 @@ import typer
 
 from paretopick._arrays import check_integer
 from paretopick.cli.arguments import (
+    BaselineGiven,
     BudgetGiven,
     ConfidenceGiven,
     CostGiven,
@@ -40,9 +41,10 @@ from paretopick.studies import Study, run_study
 from paretopick.studies.budgets import seconds_of
 from paretopick.studies.commands import Command
 from paretopick.studies.company import OtherPrograms, times_among
+from paretopick.studies.crew import RETRIES
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, command_words, read_study_file
-from paretopick.studies.running import RETRIES, create_or_open
+from paretopick.studies.opening import create_or_open
 from paretopick.studies.started import smallest_memory
 
 NAME = "run"
@@ -75,6 +77,7 @@ def command(
     confidence: ConfidenceGiven = None,
     resolution: ResolutionGiven = None,
     pairing: PairingGiven = None,
+    baseline: BaselineGiven = None,
     shell: Annotated[
         bool,
         typer.Option("--shell", help="Have a shell read the command; {option} is one word for it, {option...} several."),
@@ -116,6 +119,10 @@ def command(
             show_default=False,
         ),
     ] = None,
+    repaired: Annotated[
+        bool,
+        typer.Option("--repaired", help="Go on with a study that was begun with another command: it measures the same."),
+    ] = False,
     worker: Annotated[
         str | None,
         typer.Option(help="A name for this run, under which it finds its open measurements again.", show_default=False),
@@ -134,7 +141,9 @@ def command(
     others = OtherPrograms()
     aim = aim_from(confidence, resolution)
     if options is not None or metrics is not None:
-        definition = define(**study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing), **aim)
+        definition = define(
+            **study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing, baseline=baseline), **aim
+        )
         told = _inline(what or [], definition, name, shell)
     else:
         changed = {
@@ -142,6 +151,7 @@ def command(
             "--exact": bool(exact),
             "--cost": cost is not None,
             "--pairing": pairing is not None,
+            "--baseline": baseline is not None,
             "--scale": scale != "noise",
             "--shell": shell,
         } | {f"--{name}": True for name in aim}
@@ -162,7 +172,7 @@ def command(
     study = create_or_open(told.name, told.definition, database)
     was_done = study.done
     file = " ".join(what or []) if options is None and metrics is None else None
-    say_what_is_there(study, told.definition, storage, file=file)
+    say_what_is_there(study, told.definition, storage, file=file, repaired=repaired)
     if smallest is not None and not was_done:
         note(f"max_memory_mb is never below {smallest:.1f}, which is what starting a command takes: less is shown as that.")
     times = [] if was_done else times_among(told.definition.metrics)

@@ -15,9 +15,9 @@ from paretopick.bandits import Bandit, Gaussian
 from paretopick.cli.arguments import Data, Json, Minimise, is_file
 from paretopick.cli.output import print_json, print_table, say, text
 from paretopick.errors import MissingFile
-from paretopick.instances import FROM_FILE, INSTANCES, instance, read_instance
-from paretopick.policies import POLICIES, policy_options
-from paretopick.schedules import SCHEDULES, schedule, smallest_budget
+from paretopick.instances import FROM_FILE, INSTANCES, InstanceName, instance, read_instance
+from paretopick.policies import POLICIES, PolicyName, policy_options
+from paretopick.schedules import SCHEDULES, ScheduleName, schedule, smallest_budget
 
 NAME = "show"
 EXAMPLE = "paretopick show sr --arms 20 --budget 2500"
@@ -71,7 +71,7 @@ def command(
         _print(parts)
 
 
-def _instance_row(name: str, data: Path | None) -> dict[str, Any]:
+def _instance_row(name: InstanceName, data: Path | None) -> dict[str, Any]:
     row: dict[str, Any] = {"name": name, "summary": _summary(INSTANCES[name])}
     try:
         return row | _size(instance(name, path=data if name in FROM_FILE else None))
@@ -115,7 +115,7 @@ def _arms(bandit: Bandit) -> list[dict[str, Any]]:
     ]
 
 
-def _policy_row(name: str) -> dict[str, Any]:
+def _policy_row(name: PolicyName) -> dict[str, Any]:
     return {"name": name, "summary": _summary(POLICIES[name]), "options": _options(name)}
 
 
@@ -125,7 +125,7 @@ def _options(name: str) -> dict[str, Any]:
     }
 
 
-def _schedule_row(name: str, arms: int, budget: int) -> dict[str, Any]:
+def _schedule_row(name: ScheduleName, arms: int, budget: int) -> dict[str, Any]:
     """The size of a schedule; without rounds and cost where the budget is too small for it."""
     row = {"name": name, "summary": _summary(SCHEDULES[name]), "arms": arms, "budget": budget}
     smallest = smallest_budget(name, arms)
@@ -139,7 +139,7 @@ def _schedule_row(name: str, arms: int, budget: int) -> dict[str, Any]:
     }
 
 
-def _schedule_details(name: str, arms: int, budget: int) -> dict[str, Any]:
+def _schedule_details(name: ScheduleName, arms: int, budget: int) -> dict[str, Any]:
     rounds = schedule(name, arms, budget)
     rows = [
         {"round": r + 1, "active": rounds.active[r], "pulls_each": rounds.pulls[r], "pulls_each_so_far": rounds.cumulative[r]}

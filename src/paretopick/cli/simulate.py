@@ -15,6 +15,7 @@ from paretopick._texts import number_of, split_at_commas, value_of
 from paretopick._words import short
 from paretopick.bandits import Bandit, Gaussian
 from paretopick.cli.arguments import (
+    Cluster,
     Coins,
     Csv,
     Data,
@@ -33,7 +34,7 @@ from paretopick.cli.output import check_picture, print_csv, print_json, print_ta
 from paretopick.cli.progress import progress_bars
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import check_policy
-from paretopick.simulation import ErrorCurve, check_goal, make_task, simulate
+from paretopick.simulation import ErrorCurve, check_goal, make_task, opened, simulate
 from paretopick.theory.requirements import check_requirements, feasible, optimal_and_feasible
 
 NAME = "simulate"
@@ -70,8 +71,12 @@ def command(
     max_runs: Annotated[
         str | None, typer.Option(help="The number of runs at which until:... gives up.  [default: 1000000]", show_default=False)
     ] = None,
+    start: Annotated[
+        int, typer.Option(help="The number of the first run: jobs with different ones make different runs, which add up.")
+    ] = 0,
     seed: Seed = 0,
     workers: Workers = None,
+    executor: Cluster = None,
     scale: Annotated[
         str | None,
         typer.Option(
@@ -147,7 +152,7 @@ def command(
 
     curves: list[tuple[Bandit, str, ErrorCurve]] = []
     interrupted = False
-    with progress_bars() as add_bar:
+    with opened(executor) as pool, progress_bars() as add_bar:
         for bandit, text, spec in work:
             label = text if len(bandits) == 1 else f"{bandit.name} {text}"
             advance = add_bar(label, goal if isinstance(goal, int) else None)
@@ -159,7 +164,9 @@ def command(
                     runs=goal,
                     max_runs=most,
                     rng=seed,
+                    start=start,
                     workers=workers,
+                    executor=pool,
                     scale=widths,
                     hypervolume=hypervolume,
                     margins=matters,

@@ -14,6 +14,7 @@ from paretopick._texts import value_of
 from paretopick._words import counted, listed, quoted
 from paretopick.cli.amendments import name_far_off
 from paretopick.cli.arguments import (
+    BaselineGiven,
     BudgetGiven,
     ConfidenceGiven,
     CostGiven,
@@ -62,7 +63,7 @@ from paretopick.studies import Study
 from paretopick.studies.answer import LEVEL
 from paretopick.studies.checks import check_storage
 from paretopick.studies.files import read_study_file
-from paretopick.studies.study import new_study
+from paretopick.studies.opening import new_study
 
 
 def create(
@@ -82,6 +83,7 @@ def create(
     confidence: ConfidenceGiven = None,
     resolution: ResolutionGiven = None,
     pairing: PairingGiven = None,
+    baseline: BaselineGiven = None,
     storage: Storage = None,
     as_json: Json = False,
 ) -> None:
@@ -92,13 +94,13 @@ def create(
     aim = aim_from(confidence, resolution)
     if name.endswith(".toml"):
         beside = {"--options": options, "--metrics": metrics, "--budget": budget, "--exact": exact, "--cost": cost}
-        beside |= {"--pairing": pairing}
+        beside |= {"--pairing": pairing, "--baseline": baseline}
         changed = {"--policy": policy != DEFAULT_POLICY, "--scale": scale != "noise"} | {f"--{key}": True for key in aim}
         check_file_alone(name, {flag: bool(given) for flag, given in beside.items()} | changed)
         file = read_study_file(name)
         study = new_study(file.name, file.definition, storage)
     else:
-        told = study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing) | aim
+        told = study_from(options, metrics, budget, policy, exact, scale, cost=cost, pairing=pairing, baseline=baseline) | aim
         study = Study.create(name, **told, storage=storage)
     state, name = study.status(), study.name
     if as_json:
@@ -249,6 +251,7 @@ def result(
     name: OnlyName = None,
     level: Annotated[float, typer.Option(help="How probable an option must be in, or out, to be called sure.")] = LEVEL,
     rehearsals: Annotated[int, typer.Option(help="How often to simulate the same study as if the measured means were true.")] = 0,
+    baseline: BaselineGiven = None,
     plot: Picture = None,
     force: Force = False,
     storage: Storage = None,
@@ -257,12 +260,13 @@ def result(
 ) -> None:
     """Say which options are Pareto-optimal, how sure that is, and what to do next.
 
-    While the study goes on, this is the best guess so far. The table has the means of all options, and
-    who beats whom by how much. The picture is what suits the number of metrics: the front of two, for instance.
+    While the study goes on, this is the best guess so far. The table has the means of all options, who beats whom by how much,
+    and how each compares with the baseline, if there is one. The picture is what suits the number of metrics: the front of two,
+    for instance.
     """
     check_one_form(as_json, as_csv)
     check_picture(plot, force=force)
-    found = open_study(name, storage).result(level=level, rehearsals=rehearsals)
+    found = open_study(name, storage).result(level=level, rehearsals=rehearsals, baseline=baseline)
     if as_json:
         print_result_as_json(found)
     elif as_csv:

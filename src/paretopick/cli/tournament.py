@@ -13,6 +13,7 @@ from paretopick._texts import split_at_commas
 from paretopick.cli.arguments import Data, Json, Seed, Workers
 from paretopick.cli.output import print_json, print_table
 from paretopick.cli.progress import resumable_work
+from paretopick.policies import check_policy
 
 if TYPE_CHECKING:
     from paretopick.paper.ratios import Scores
@@ -73,7 +74,7 @@ def command(
             [name.strip() for name in split_at_commas(sets)] or ("paper", "tuning"),
             out=out,
             runs=runs,
-            policies=policies,
+            policies=[check_policy(text) for text in policies],
             answers=answers,
             data=data,
             workers=workers,

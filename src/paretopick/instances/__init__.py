@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 from paretopick._arrays import check_choice
 from paretopick._words import short
@@ -12,9 +13,24 @@ from paretopick.errors import InvalidInput
 from paretopick.instances import files, paper
 from paretopick.instances.files import read_instance
 
-__all__ = ["FROM_FILE", "INSTANCES", "instance", "read_instance"]
+__all__ = ["FROM_FILE", "INSTANCES", "InstanceName", "instance", "read_instance"]
 
-INSTANCES: dict[str, Callable[..., Bandit]] = {
+InstanceName: TypeAlias = Literal[
+    "cov-boost",
+    "cov-boost-2d",
+    "snw-paper",
+    "snw",
+    "convex-front",
+    "unique-dominator",
+    "unit-circle",
+    "high-dimension",
+    "two-clusters",
+    "all-optimal",
+    "equal-gaps",
+    "geometric",
+]
+
+INSTANCES: dict[InstanceName, Callable[..., Bandit]] = {
     "cov-boost": paper.cov_boost,
     "cov-boost-2d": paper.cov_boost_2d,
     "snw-paper": files.snw_paper,
@@ -34,7 +50,7 @@ FROM_FILE = frozenset({"snw", "snw-paper"})
 """Instances whose data the user has to provide."""
 
 
-def instance(name: str, *, path: str | os.PathLike[str] | None = None) -> Bandit:
+def instance(name: InstanceName, *, path: str | os.PathLike[str] | None = None) -> Bandit:
     """Returns an instance of the paper.
 
     Args:

@@ -39,6 +39,10 @@ def read_instance(
         noise: around the means, for instance ``pp.Gaussian(std=0.5)``.
         minimise: headers of objectives where smaller is better; they are negated, and their names too.
         budget: kept with the bandit.
+
+    A file with the lines ``arm,quality,seconds``, ``small,0.7,3`` and ``large,0.9,8``::
+
+        bandit = pp.read_instance("means.csv", noise=pp.Gaussian(std=0.1), minimise=["seconds"])
     """
     if isinstance(minimise, str):
         raise InvalidInput(f"minimise={short(minimise)} is a text; give a list of objectives, such as [{short(minimise)}].")

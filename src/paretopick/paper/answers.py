@@ -75,7 +75,8 @@ class JudgedTwice(Series):
         totals, done = np.zeros(len(TALLIES), dtype=np.int64), 0
 
         def curve() -> ErrorCurve:
-            return self.task.curve("reference", totals[None], (Span((seed,), first, first + done),))
+            counted = self.task.curve("reference", totals[None], (Span((seed,), first, first + done),))
+            return replace(counted, draws="order")  # from a generator, not as simulate() draws
 
         try:
             for run in range(first, first + n):

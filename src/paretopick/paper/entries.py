@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from paretopick import plots
+from paretopick._arrays import check_choice
 from paretopick.bandits import Bandit, Bernoulli, Gaussian
 from paretopick.errors import MissingFile
-from paretopick.instances import FROM_FILE, instance
+from paretopick.instances import FROM_FILE, INSTANCES, instance
 from paretopick.paper.database import Point, ResultsDatabase
 from paretopick.paper.series import Algorithm, Look, Series, affordable
 
@@ -64,7 +65,7 @@ class Results:
         return next((point for point in points if point.budget == self.bandit(instance).budget), None)
 
     def _bandit(self, name: str) -> Bandit:
-        return instance(name, path=self._data if name in FROM_FILE else None)
+        return instance(check_choice(name, INSTANCES, "instance"), path=self._data if name in FROM_FILE else None)
 
     def _has(self, name: str) -> bool:
         """Whether an instance can be made: the data of some is not shipped."""

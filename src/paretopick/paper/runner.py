@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import TypeAlias
 
@@ -65,13 +66,22 @@ class Runner:
         runs: asked for; a series takes its share of them.
         seed: of the runs.
         workers: threads, by default one for each core.
+        executor: instead of workers; runs whose time is measured are made here all the same.
         progress: told about every step.
     """
 
     def __init__(
-        self, database: ResultsDatabase, *, runs: int, seed: int, workers: int | None, progress: Progress | None
+        self,
+        database: ResultsDatabase,
+        *,
+        runs: int,
+        seed: int,
+        workers: int | None,
+        executor: Executor | None = None,
+        progress: Progress | None,
     ) -> None:
-        self._database, self._runs, self._seed, self._workers = database, runs, seed, workers
+        self._database, self._runs, self._seed = database, runs, seed
+        self._workers, self._executor = workers, executor
         self._progress = progress or (lambda doing, done, total: None)
         self._total = self._done = 0.0
 
@@ -131,5 +141,6 @@ class Runner:
             start=first,
             rng=self._seed,
             workers=1 if series.timed else self._workers,
+            executor=None if series.timed else self._executor,
             progress=advance,
         )

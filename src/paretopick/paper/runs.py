@@ -7,6 +7,7 @@ import shlex
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from paretopick.paper.comparisons import Claim
 from paretopick.paper.entries import Entry, Results, Rows
 from paretopick.paper.page import csv_of, data_of, page_of, write_entry
 from paretopick.paper.runner import Progress, Runner, check_work, open_results, results_folder
+from paretopick.simulation import opened
 
 RUNS = 4000
 """Per point in the paper."""
@@ -50,6 +52,7 @@ def reproduce(
     runs: int = RUNS,
     data: str | os.PathLike[str] | None = None,
     workers: int | None = None,
+    executor: Executor | str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -65,6 +68,8 @@ def reproduce(
         runs: per point.
         data: the file of the sorting networks; None looks at the environment variable ``PARETOPICK_SNW``.
         workers: threads, by default one for each core; the results are the same for any number.
+        executor: instead of workers, any ``concurrent.futures.Executor``, or the address of a cluster, as ``simulate`` takes it;
+            runs whose time is measured are made here all the same.
         seed: of the runs.
         progress: called with what is running, and how much of it is done.
     """
@@ -78,15 +83,16 @@ def reproduce(
     database = open_results(folder, seed)
     results = Results(database, data)
     entries, skipped = _chosen(names, results)
-    runner = Runner(database, runs=runs, seed=seed, workers=workers, progress=progress)
-    runner.plan(series for entry in entries for series in entry.series(results))
     figures = folder / "figures"
     files: list[Path] = []
-    for entry in entries:
-        for series in entry.series(results):
-            runner.fill(series, f"{entry.name}: {series.label}")
-        results.read_again()
-        files += write_entry(entry, results, figures)
+    with opened(executor) as pool:
+        runner = Runner(database, runs=runs, seed=seed, workers=workers, executor=pool, progress=progress)
+        runner.plan(series for entry in entries for series in entry.series(results))
+        for entry in entries:
+            for series in entry.series(results):
+                runner.fill(series, f"{entry.name}: {series.label}")
+            results.read_again()
+            files += write_entry(entry, results, figures)
     shown = [entry for entry in CATALOGUE.values() if _is_shown(entry, results, figures)]
     for entry in shown:
         if entry not in entries and data_of(entry, results) != csv_of(entry, figures).read_bytes():

@@ -14,6 +14,7 @@ from paretopick import __version__
 from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall
 from paretopick.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve, make_task, simulate
 from paretopick.simulation.compiled import why_no_kernel
 from paretopick.simulation.tasks import Task
@@ -61,16 +62,16 @@ class Series:
     @cached_property
     def task(self) -> Task:
         """What the engine makes of it."""
-        spec = (self.policy, self.options)
+        spec = PolicyChoice(self.policy, self.options)
         return make_task(self.bandit, spec, budgets=self.budgets, hypervolume=self.hypervolume)
 
     def simulate(self, **how: Any) -> ErrorCurve:
         """Makes runs at some of its budgets.
 
         Args:
-            how: ``budgets``, ``runs``, ``start``, ``rng``, ``workers`` and ``progress`` of the function ``simulate``.
+            how: ``budgets``, ``runs``, ``start``, ``rng``, ``workers``, ``executor`` and ``progress``, as of ``simulate``.
         """
-        spec = (self.policy, self.options)
+        spec = PolicyChoice(self.policy, self.options)
         return simulate(self.bandit, spec, hypervolume=self.hypervolume, engine=self.engine, **how)
 
     @cached_property
@@ -103,7 +104,7 @@ def affordable(bandit: Bandit, policy: str, options: Mapping[str, Any], budgets:
 
     def works(budget: int) -> bool:
         try:
-            make_task(bandit, (policy, options), budgets=budget)
+            make_task(bandit, PolicyChoice(policy, options), budgets=budget)
         except BudgetTooSmall:
             return False
         return True

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from paretopick._arrays import check_integer, check_real, check_rng, check_sequence
+from paretopick._progress import check_progress, progress_line
 from paretopick._words import short
 from paretopick.bandits import Seed
 from paretopick.errors import InvalidInput, NotReady
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation, continuation_of, needed_first
+
+Progress: TypeAlias = Callable[[str, float, float], None]
+"""Called with what is going on, how much is done, and of how much."""
 
 MOST_MORE = 10**7
 """More would take long."""
@@ -28,6 +33,7 @@ def look_ahead(
     margin: str | None = None,
     rng: Seed = 0,
     workers: int | None = None,
+    progress: Progress | bool | None = None,
 ) -> Continuation:
     """Returns what a study will reach with more measurements, from what it has measured so far.
 
@@ -41,6 +47,7 @@ def look_ahead(
             these.
         rng: an int, SeedSequence or Generator.
         workers: threads.
+        progress: as for ``plan``.
     """
     wrong = check_real(target, "target", above=0.0, below=1.0)
     find_margins = check_margin(margin)
@@ -52,16 +59,28 @@ def look_ahead(
         raise InvalidInput("a single option is Pareto-optimal without any measurement; there is nothing to plan.")
     present = study.result().certainty.probability
     assert present is not None  # since there are estimates
-    return continuation_of(
-        data,
-        present_probability=present,
-        target=1.0 - wrong,
-        more=_usual(needed_first(data.choice, data.counts)) if more is None else _numbers(more),
-        runs=None if runs is None else check_integer(runs, "runs", minimum=20),
-        rng=rng if isinstance(rng, int) else int(check_rng(rng).integers(2**62)),
-        workers=workers,
-        find_margins=find_margins,
-    )
+    with telling(progress) as tell:
+        return continuation_of(
+            data,
+            present_probability=present,
+            target=1.0 - wrong,
+            more=_usual(needed_first(data.choice, data.counts)) if more is None else _numbers(more),
+            runs=None if runs is None else check_integer(runs, "runs", minimum=20),
+            rng=rng if isinstance(rng, int) else int(check_rng(rng).integers(2**62)),
+            workers=workers,
+            find_margins=find_margins,
+            progress=lambda done, of: tell(f"how {study.name} may go on, {of:,} times", done, of),
+        )
+
+
+@contextmanager
+def telling(progress: Progress | bool | None) -> Iterator[Progress]:
+    """Yields what is told how far a plan is: a function of the caller, or what shows a line."""
+    if callable(progress):
+        yield progress
+        return
+    with progress_line(check_progress(progress)) as line:
+        yield lambda doing, done, of: line.show(done, of, doing)
 
 
 def check_margin(margin: Any) -> bool:

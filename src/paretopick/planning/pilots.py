@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_name
+from paretopick._frames import TableGiven
 from paretopick._words import capital, counted, joined
 from paretopick.bandits import Bandit, Bernoulli, Gaussian, Resampled, check_bandit
 from paretopick.errors import InvalidInput, NotReady
@@ -17,6 +17,7 @@ from paretopick.estimates import Estimates, estimate_tables
 from paretopick.metrics import Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
 from paretopick.studies import Study
 from paretopick.studies.certainty import required_of
+from paretopick.studies.coins import taken_for_coins
 from paretopick.studies.sharing import same, shared_noise
 from paretopick.studies.tables import read_measurements
 from paretopick.theory.requirements import Requirements
@@ -27,7 +28,13 @@ FEW_REPEATS = 10
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What is known beforehand: made by ``guess``, ``of_table`` or ``of_study``."""
+    """What is known beforehand: made by ``guess``, ``of_table`` or ``of_study``.
+
+    >>> from paretopick import Bandit, Gaussian
+    >>> bandit = Bandit([[0.9, 0.1], [0.2, 0.8], [0.1, 0.0]], Gaussian(std=0.3), name="three ideas")
+    >>> Pilot.guess(bandit, goals={"quality": "max", "speed": "max"}).source
+    'the means of three ideas, taken for the truth'
+    """
 
     bandit: Bandit
     """The means as guessed or measured, larger is better, and the noise."""
@@ -88,40 +95,46 @@ class Pilot:
     @classmethod
     def of_table(
         cls,
-        path: str | os.PathLike[str],
+        table: TableGiven,
         metrics: MetricsGiven,
         *,
+        option: str | None = None,
         exact: Iterable[str] = (),
         pairing: str | None = None,
     ) -> Pilot:
-        """Returns the pilot whose measurements are in a CSV file, a row for each.
+        """Returns the pilot whose measurements are in a table, a row for each.
 
         Args:
-            path: of the file.
+            table: a data frame, a list of rows, a mapping from columns to lists, or the path of a CSV file, as for ``pp.judge``.
             metrics: the columns that count, and their goals, margins and limits, as for ``Study.create``.
+            option: the column with the names of the options; by default ``option``, or else the first.
             exact: metrics without noise.
             pairing: if measurements share what makes them vary, the column that says with which others; or "repeat", for those
                 that are the n-th of their option (in a column ``repeat``, or else in the order of the rows).
+
+        >>> rows = [{"option": "ab"[n % 2], "seconds": (n * 7 % 5) / 10 + n % 2} for n in range(12)]
+        >>> print(Pilot.of_table(rows, {"seconds": "min"}).source)
+        12 measurements of 2 options in the table
         """
         chosen = check_metrics(metrics, exact=exact)
         names = tuple(metric.name for metric in chosen)
-        measured, shared = read_measurements(path, goals_of(chosen), pairing=check_pairing(pairing))
-        _check_values(os.fspath(path), measured, chosen)
+        measured, shared, source = read_measurements(table, goals_of(chosen), option=option, pairing=check_pairing(pairing))
+        _check_values(source, measured, chosen)
         tables = [_scaled(np.array(rows), chosen) for rows in measured.values()]
         exact_ones = np.array([metric.exact for metric in chosen])
         blocks = None if pairing is None else _numbered([shared[option] for option in measured])
         estimates: Estimates = _known(
-            os.fspath(path), lambda: estimate_tables(tables, exact=exact_ones, signs=signs_of(chosen), blocks=blocks)
+            source, lambda: estimate_tables(tables, exact=exact_ones, signs=signs_of(chosen), blocks=blocks)
         )
         values = np.array([table[0] for table in tables])  # of exact metrics all are that, and means of them may be rounded
         estimates = replace(estimates, means=np.where(exact_ones, values, estimates.means))
-        bandit = replace(estimates.bandit(os.fspath(path)), arm_names=tuple(measured), objective_names=names)
+        bandit = replace(estimates.bandit(source), arm_names=tuple(measured), objective_names=names)
         notes = (_goals(chosen), *_wanted(chosen), *_shared(pairing, estimates, chosen), *_weaknesses(estimates, names))
         scale = np.array([metric.divisor(noise) for metric, noise in zip(chosen, estimates.scale(), strict=True)])
         required = required_of(estimates, chosen)
         return cls(
             bandit,
-            _measured(estimates, os.fspath(path)),
+            _measured(estimates, source),
             scale,
             True,
             estimates,
@@ -269,6 +282,9 @@ def _weaknesses(estimates: Estimates, metrics: Sequence[str]) -> Iterable[str]:
     for name, still in zip(metrics, noisy & (estimates.stds == 0).all(axis=0), strict=True):
         if still:
             yield f"{name!r} never varied between repeats; if it cannot, declare it exact."
+    for at in np.flatnonzero(estimates.binary & np.isin(estimates.means, (0.0, 1.0)).all(axis=0)).tolist():
+        if (most := int(estimates.known[:, at].max())) > 1:
+            yield taken_for_coins(metrics[at], most)
 
 
 def _noise_widths(bandit: Bandit) -> FloatArray:

@@ -6,21 +6,22 @@ The truth is the means that were guessed, or, after a pilot, what it leaves open
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_flag, check_integer, check_real, check_rng
-from paretopick._words import joined, short
+from paretopick._words import counted, joined, short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import BudgetTooSmall, InvalidInput, SimulationInterrupted
-from paretopick.planning.ahead import check_margin, look_ahead
+from paretopick.planning.ahead import Progress, check_margin, look_ahead, telling
 from paretopick.planning.pilots import Pilot
 from paretopick.planning.plans import MarginFound, Plan, Recommendation, Unpaired, crossing, limits_of, wrong
 from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, needed_options, policies_with
-from paretopick.simulation import ErrorCurve, make_task, simulate
+from paretopick.simulation import ErrorCurve, make_task, opened, simulate
 from paretopick.studies import Study
 from paretopick.studies.continuation import Continuation, two_digits
 from paretopick.studies.ladders import FACTORS, Ladder
@@ -65,8 +66,6 @@ FINE = 1.2
 MOST_LOOKED_AT = 200
 """Truths that are looked at to find who is too alike."""
 
-Progress = Callable[[str, float, float], None]
-
 
 class _Options(TypedDict, total=False):
     """The keywords of ``plan`` that are for all it takes."""
@@ -80,7 +79,8 @@ class _Options(TypedDict, total=False):
     margin: str | None
     rng: Seed
     workers: int | None
-    progress: Progress | None
+    executor: Executor | str | None
+    progress: Progress | bool | None
 
 
 @overload
@@ -109,7 +109,8 @@ def plan(
     margin: str | None = None,
     rng: Seed = 0,
     workers: int | None = None,
-    progress: Progress | None = None,
+    executor: Executor | str | None = None,
+    progress: Progress | bool | None = None,
 ) -> Plan | Continuation:
     """Returns how often studies will be wrong, by policy and budget, and the smallest budget that reaches a target.
 
@@ -133,30 +134,41 @@ def plan(
             goes on, the same for ``more``.
         rng: an int, SeedSequence or Generator.
         workers: threads.
-        progress: called with (what is going on, how much is done, of how much).
+        executor: instead of workers, of a new study: any ``concurrent.futures.Executor``, or the address of a cluster, as
+            ``simulate`` takes it; the result is the same.
+        progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds; False for none, True for
+            one from the start; or a function, called with (what is going on, how much is done, of how much).
 
     Raises:
         SimulationInterrupted: on Ctrl-C; its ``partial`` is a plan of the policies that are finished, if there are any.
+
+    >>> from paretopick import Gaussian
+    >>> guess = Bandit([[0.9, 0.1], [0.2, 0.8], [0.1, 0.0]], Gaussian(std=0.5))
+    >>> made = plan(guess, policies=["ege-sr"], budgets=[20, 100, 500], runs=400, target=0.1)
+    >>> made.curves[0].rate.round(2), made.recommendation.budget
+    (array([0.2 , 0.08, 0.  ]), 70)
     """
     if isinstance(pilot, Study) and not check_flag(anew, "anew"):
-        given = {"policies": policies, "budgets": budgets, "max_budget": max_budget}
+        given = {"policies": policies, "budgets": budgets, "max_budget": max_budget, "executor": executor}
         if others := [f"{name}=" for name, value in given.items() if value is not None]:
             raise InvalidInput(
                 f"{joined(others)} of a plan {'is' if len(others) == 1 else 'are'} for a new study; say anew=True too, or more= "
                 f"for what {pilot.name!r} itself will reach with so many more measurements."
             )
-        return look_ahead(pilot, more=more, target=target, runs=runs, margin=margin, rng=rng, workers=workers)
+        return look_ahead(pilot, more=more, target=target, runs=runs, margin=margin, rng=rng, workers=workers, progress=progress)
     if more is not None:
         raise InvalidInput(f"more={short(more)} is for a study that goes on; for a new one say budgets=.")
     find_margins = check_margin(margin)
     if find_margins and budgets is None:
         raise InvalidInput('margin="?" asks which margins a budget resolves; say which budget, such as budgets=300.')
     known = _pilot(pilot)
-    planner = _Planner(known, target, runs, rng, workers, progress or (lambda *_: None), find_margins=find_margins)
     usual = PLANNED if known.required is None and not find_margins else KNOWING
     if known.pairing is not None:  # others do not take part in studies with pairing
         usual = tuple(name for name in usual if PolicyChoice(name).knows_pairs)
-    return planner.plan(_several(usual if policies is None else policies), budgets, max_budget)
+    choices = _several(usual if policies is None else policies)
+    with opened(executor) as pool, telling(progress) as tell:
+        planner = _Planner(known, target, runs, rng, workers, pool, tell, find_margins=find_margins)
+        return planner.plan(choices, budgets, max_budget)
 
 
 class _Planner:
@@ -169,6 +181,7 @@ class _Planner:
         runs: int | None,
         rng: Seed,
         workers: int | None,
+        executor: Executor | None,
         say: Progress,
         *,
         find_margins: bool = False,
@@ -184,7 +197,7 @@ class _Planner:
         self._ladder = Ladder(required, pilot.noise, pilot.metrics, of_declared)
         self._target = check_real(target, "target", above=0.0, below=1.0)
         self._runs = RUNS if runs is None else check_integer(runs, "runs", minimum=20)
-        self._workers = workers
+        self._workers, self._executor = workers, executor
         self._tell, self._doing, self._done, self._steps = say, "", 0, 1
         self._furthest = 0.0
         """The largest share of the work that was said to be done: looking for a budget may take more steps than was thought."""
@@ -231,7 +244,7 @@ class _Planner:
         try:
             chosen = self._budgets(choices[0], budgets, smallest, max_budget)
             for choice in choices:
-                self._done, self._doing = 1 + len(finished), f"{choice.label} at {len(chosen)} budgets"
+                self._done, self._doing = 1 + len(finished), f"{choice.label} at {counted(len(chosen), 'budget')}"
                 finished.append(self._quarters(choice, chosen))
             self._done += 1
             found = None
@@ -423,6 +436,7 @@ class _Planner:
             start=start,
             rng=self._seed,
             workers=self._workers,
+            executor=self._executor,
             scale=self._pilot.scale,
             truths=None if if_right else self._truths,
             hypervolume=False,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
+from paretopick._html import paragraphs, table
 from paretopick._words import capital, counted, joined, percent
 from paretopick.policies import PolicyChoice
 from paretopick.simulation import ErrorCurve
@@ -73,7 +74,13 @@ class Unpaired:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Error against budget for several policies, and what follows from it; errors are those within margins, if there are some."""
+    """Error against budget for several policies, and what follows from it; errors are those within margins, if there are some.
+
+    Made by ``plan``; ``print`` says what follows::
+
+        made = pp.plan(pp.Pilot.of_table("pilot.csv", metrics={"quality": "max", "cost": "min"}), target=0.05)
+        print(made, made.recommendation)
+    """
 
     source: str
     n_options: int
@@ -280,10 +287,19 @@ class Plan:
             "sentences": self.sentences(),
         }
 
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns how often each policy is wrong at each budget, with 95% intervals, as people read it: header and rows."""
+        rows = [[f"{budget:,}", *(wrong_text(curve, at) for curve in self.curves)] for at, budget in enumerate(self.budgets)]
+        return ["budget", *self.labels], rows
+
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        title = "How often the answer will be wrong, with 95% intervals:"
+        return f"{paragraphs([title])}{table(*self.cells())}{paragraphs(self.sentences())}"
 
 
 def wrong(curve: ErrorCurve) -> IntArray:
@@ -294,6 +310,12 @@ def wrong(curve: ErrorCurve) -> IntArray:
 def limits_of(curve: ErrorCurve) -> FloatArray:
     """The 95% intervals of that."""
     return curve.interval(of="relaxed_losses" if curve.margins is None else "errors_within")
+
+
+def wrong_text(curve: ErrorCurve, place: int) -> str:
+    """How often the answer is wrong at one of the budgets, with the interval of that."""
+    errors, limits = wrong(curve)[place], limits_of(curve)[place]
+    return f"{share(errors / curve.runs, curve.runs)} ({interval(limits)})" if errors else f"< {limits[1]:.1%}"
 
 
 def differ(fewer: int, of_fewer: int, more: int, of_more: int) -> bool:

@@ -13,7 +13,15 @@ in print. Matplotlib is loaded when something is drawn; no window is opened and 
 from paretopick.plots.course import CourseData, course
 from paretopick.plots.curves import Line, log_rates, plan, shares
 from paretopick.plots.fronts import FrontData, arms, ellipse, front
-from paretopick.plots.outputs import FORMATS, save, save_picture, save_png, to_svg
+from paretopick.plots.interactive import (
+    front_record,
+    has_front,
+    interactive_assets,
+    interactive_files,
+    interactive_front,
+    notebook_front,
+)
+from paretopick.plots.outputs import FORMATS, save, save_picture, save_png, to_png, to_svg
 from paretopick.plots.pairs import PairsData, pairs
 from paretopick.plots.parallel import ParallelData, parallel
 from paretopick.plots.pictures import course_of, figure_of, timeline_of
@@ -64,10 +72,16 @@ __all__ = [
     "ellipse",
     "figure_of",
     "front",
+    "front_record",
+    "has_front",
+    "interactive_assets",
+    "interactive_files",
+    "interactive_front",
     "log_rates",
     "look",
     "margin_band",
     "new_figure",
+    "notebook_front",
     "pairs",
     "parallel",
     "plan",
@@ -80,5 +94,6 @@ __all__ = [
     "staircase",
     "timeline",
     "timeline_of",
+    "to_png",
     "to_svg",
 ]

@@ -28,7 +28,7 @@ from paretopick.plots.style import (
     legend_above,
     say_nothing_yet,
 )
-from paretopick.plots.texts import plain, short_names
+from paretopick.plots.texts import plain
 from paretopick.studies.result import ParetoResult
 from paretopick.theory.dominance import pareto_mask
 
@@ -71,6 +71,8 @@ class FrontData:
     """What is written beside the first points."""
     notes: tuple[str, ...]
     """What else one should know."""
+    baseline: int | None = None
+    """Which option the others are compared with."""
 
     @classmethod
     def of(cls, result: ParetoResult, x: str | None = None, y: str | None = None) -> FrontData:
@@ -118,7 +120,8 @@ class FrontData:
             stairs=stairs,
             band=band,
             settled=result.done,
-            tags=short_names(options.names[:n_named]),
+            tags=options.tags(range(n_named)),
+            baseline=options.baseline,
             notes=(
                 *regions_note(regions, options),
                 *margins_note(metrics, "Band along the front: " if band.size else ""),
@@ -192,6 +195,8 @@ def scatter(axes: Axes, record: FrontData) -> Axes:
         chosen = record.means[[kind == name for kind in record.kinds]]
         if len(chosen):
             axes.plot(*chosen.T, **look.style, zorder=3 - 0.1 * order)
+    if record.baseline is not None:
+        axes.plot(*record.means[record.baseline], "o", markersize=13, mfc="none", mec=GREY, mew=0.9, zorder=2.5)
     label_axes(axes, (record.x.label, record.y.label))
     set_ends(axes, record.x, record.y)
     return axes

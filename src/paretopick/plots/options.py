@@ -11,7 +11,7 @@ from paretopick._arrays import FloatArray
 from paretopick._words import capital, counted, joined
 from paretopick.metrics import Metric
 from paretopick.plots.style import KINDS
-from paretopick.plots.texts import legible, several, shortened
+from paretopick.plots.texts import LONGEST, legible, several, short_names, shortened
 from paretopick.studies.result import OptionResult, ParetoResult
 
 Ends = tuple[float, float]
@@ -49,6 +49,8 @@ class Options:
     unmeasured: tuple[str, ...]
     sought: str
     """What options of the answer are: Pareto-optimal, or with margins worth keeping."""
+    baseline: int | None = None
+    """Which of them the others are compared with; if it is out beyond doubt, the first of those that are."""
 
     @classmethod
     def of(cls, result: ParetoResult, metrics: Sequence[str]) -> Options:
@@ -56,19 +58,29 @@ class Options:
         kinds = {row.option: kind_of(row, result) for row in result.options}
         chances = {row.option: row.worth_keeping if result.has_margins else row.probability for row in result.options}
         ranks = {name: rank for rank, name in enumerate(KINDS)}
-        rows = sorted(result.options, key=lambda row: (ranks[kinds[row.option]], -(chances[row.option] or 0.0)))
+        compared = result.compared_with_baseline
+        baseline, first_out = None if compared is None else compared.baseline, min(ranks[kind] for kind in OUT)
+
+        def place(row: OptionResult) -> tuple[int, bool, float]:
+            is_baseline = row.option == baseline
+            rank = min(ranks[kinds[row.option]], first_out if is_baseline else len(ranks))
+            return rank, not is_baseline and rank >= first_out, -(chances[row.option] or 0.0)
+
+        rows = sorted(result.options, key=place)
         means = _table([row.means for row in rows], metrics)
         errors = _table([_errors(row, result) for row in rows], metrics)
         known = [bool(np.isfinite(row).all()) for row in means]
         there = [row for row, is_known in zip(rows, known, strict=True) if is_known]
+        names = tuple(row.option for row in there)
         return cls(
-            names=tuple(row.option for row in there),
+            names=names,
             kinds=tuple(kinds[row.option] for row in there),
             chances=np.array([chances[row.option] for row in there], dtype=np.float64),
             means=means[known],
             errors=errors[known],
             unmeasured=tuple(row.option for row, is_known in zip(rows, known, strict=True) if not is_known),
             sought="worth keeping" if result.has_margins else "Pareto-optimal",
+            baseline=names.index(baseline) if baseline in names else None,
         )
 
     def in_metrics(self, *columns: int) -> Options:
@@ -86,13 +98,23 @@ class Options:
         return sum(kind in (*IN_ANSWER, "open out") for kind in self.kinds)
 
     def n_named(self, most: int) -> int:
-        """Returns how many are named, the first ones: all if there is room, or else those that may be Pareto-optimal."""
-        return len(self.names) if len(self.names) <= most else min(most, self.n_possible)
+        """Returns how many are named, the first ones: all if there is room, or else those that may be Pareto-optimal.
+
+        And the baseline.
+        """
+        return len(self.names) if len(self.names) <= most else min(most, self.n_possible + (self.baseline == self.n_possible))
+
+    def tags(self, places: Iterable[int], most: int = LONGEST) -> tuple[str, ...]:
+        """Returns the names of some options as pictures write them, that of the baseline with this word."""
+        chosen = [int(place) for place in places]
+        short = short_names([self.names[place] for place in chosen], most)
+        return tuple(f"{tag} (baseline)" if place == self.baseline else tag for place, tag in zip(chosen, short, strict=True))
 
     def unnamed_note(self, n_named: int) -> tuple[str, ...]:
         """Returns who has no name in the picture."""
         if n_named == len(self.names):
             return ()
+        n_named = min(n_named, self.n_possible)  # the baseline says itself why it is named
         if n_named == self.n_possible:
             of = "option that is" if n_named == 1 else f"{n_named} options that are"
             return (f"Named {'is' if n_named == 1 else 'are'} the {of} or may be {self.sought}.",)
@@ -156,11 +178,11 @@ def margins_note(metrics: Iterable[Metric], before: str = "") -> tuple[str, ...]
 
 def headline(result: ParetoResult) -> str:
     """Returns the title of a picture: the study, how many are Pareto-optimal, and what that rests on."""
-    name, n, many = shortened(legible(result.study), 40), len(result.pareto), len(result.options)
+    name, n, many = shortened(legible(result.study_name), 40), len(result.answer), len(result.options)
     of, sought = f"{n} of {counted(many, 'option')}", "worth keeping" if result.has_margins else "Pareto-optimal"
-    if not result.pareto and any(row.status == "infeasible" for row in result.options):
+    if not result.answer and any(row.status == "infeasible" for row in result.options):
         return f"{name}: no option keeps the limits, {result.used:,} measurements"
-    if not result.pareto and not result.done:
+    if not result.answer and not result.done:
         return f"{name}: no answer yet, {result.used_text}"
     if result.done:
         return f"{name}: {of} {sought}, {result.used:,} measurements"

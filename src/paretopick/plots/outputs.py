@@ -40,7 +40,12 @@ def save_picture(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
 
 def save_png(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Writes a figure as PNG with 256 colours, which nobody sees and which makes it a third of the size; returns the file.
+    """Writes a figure as a small PNG; returns the file."""
+    return write_whole(Path(path), to_png(figure))
+
+
+def to_png(figure: Figure) -> bytes:
+    """Returns a figure as PNG with 256 colours, which nobody sees and which makes it a third of the size.
 
     They are chosen for the worst pixel: what Pillow does of itself turns a few orange points reddish where there is much purple.
     """
@@ -51,7 +56,7 @@ def save_png(figure: Figure, path: str | os.PathLike[str]) -> Path:
     with Image.open(drawn) as picture:
         few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
         few.save(small, format="png", optimize=True)
-    return write_whole(Path(path), small.getvalue())
+    return small.getvalue()
 
 
 def to_svg(figure: Figure, *, title: str = "", salt: str = "") -> str:

@@ -13,7 +13,7 @@ from paretopick.plots.limits import limit_notes
 from paretopick.plots.options import Options, margins_note
 from paretopick.plots.room import laid_out
 from paretopick.plots.style import BLACK, kind_handles, legend, lengths, say_nothing_yet
-from paretopick.plots.texts import fitted, plain, short_names
+from paretopick.plots.texts import fitted, plain
 from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PairsData:
             *left_out,
             *options.notes,
         )
-        return cls(panels, short_names(options.names[:n]), len(metrics), notes)
+        return cls(panels, options.tags(range(n)), len(metrics), notes)
 
 
 def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:

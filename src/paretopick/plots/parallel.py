@@ -26,7 +26,7 @@ from paretopick.plots.style import (
     room_across,
     say_nothing_yet,
 )
-from paretopick.plots.texts import fitted, legible, numbers, plain, short_names, shortened, wrapped
+from paretopick.plots.texts import fitted, legible, numbers, plain, shortened, wrapped
 from paretopick.plots.ticks import is_log
 from paretopick.studies.result import ParetoResult
 
@@ -104,7 +104,7 @@ class ParallelData:
             best=tuple(best for best, _ in ends),
             worst=tuple(worst for _, worst in ends),
             n_coloured=n,
-            tags=short_names(options.names[:n_tags]),
+            tags=options.tags(range(n_tags)),
             notes=(*margins_note(records), *crowd, *options.notes),
         )
 

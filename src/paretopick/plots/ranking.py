@@ -17,6 +17,7 @@ from paretopick.plots.scales import Scale, set_ends, set_scales, set_ticks
 from paretopick.plots.stairs import by_margin
 from paretopick.plots.style import (
     BLUE,
+    GREY,
     KINDS,
     kind_handles,
     label_axes,
@@ -24,7 +25,6 @@ from paretopick.plots.style import (
     name_rows,
     say_nothing_yet,
 )
-from paretopick.plots.texts import short_names
 from paretopick.studies.result import ParetoResult
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class RankingData:
     all_kinds: tuple[str, ...]
     """Of all options that were measured, also those that find no room."""
     notes: tuple[str, ...]
+    baseline: float | None = None
+    """The mean of the option that the others are compared with."""
 
     @classmethod
     def of(cls, result: ParetoResult, metric: str | None = None) -> RankingData:
@@ -72,7 +74,8 @@ class RankingData:
         x = Scale.of(shown_metric, means[chosen], reach, say_limit=True)
         return cls(
             x=x,
-            names=short_names([options.names[i] for i in chosen], 32),
+            names=options.tags(chosen, 32),
+            baseline=None if options.baseline is None else float(means[options.baseline]),
             kinds=tuple(options.kinds[i] for i in chosen),
             means=means[chosen],
             intervals=intervals[chosen],
@@ -102,6 +105,8 @@ def ranking(axes: Axes, record: RankingData, *, legend: bool = True) -> Axes:
     shade(axes, [record.x.forbidden])
     if record.band is not None:
         axes.axvspan(*record.band, color=BLUE, alpha=0.13, linewidth=0, zorder=0.7)
+    if record.baseline is not None:
+        axes.axvline(record.baseline, color=GREY, linestyle=":", linewidth=1.0, zorder=0.8)
     for row, kind, mean, interval in zip(rows, record.kinds, record.means, record.intervals, strict=True):
         look = KINDS[kind]
         if np.isfinite(interval).all():

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretopick._arrays import FloatArray
+from paretopick._metric_texts import Goal
 from paretopick.metrics import Metric, signs_of
 from paretopick.plots.options import Ends
 from paretopick.theory.dominance import pareto_mask
 
 
 def staircase(
-    points: FloatArray, goals: Sequence[str] = ("max", "max"), *, within: tuple[Ends, Ends] | None = None
+    points: FloatArray, goals: Sequence[Goal] = ("max", "max"), *, within: tuple[Ends, Ends] | None = None
 ) -> FloatArray:
     """Returns the corners of the staircase between what a front dominates and the rest, ``(2, n_corners)``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from paretopick._arrays import check_integer, check_size
 from paretopick.errors import InvalidInput
@@ -11,9 +11,14 @@ from paretopick.policies.base import STATE_FORMAT, Policy
 from paretopick.policies.choices import (
     DEFAULT_POLICY,
     POLICIES,
+    OwnPolicyGiven,
     PolicyChoice,
     PolicyGiven,
+    PolicyName,
+    PolicyOptions,
+    PolicyTable,
     check_policy,
+    check_simulated,
     needed_options,
     policies_with,
     policy_options,
@@ -22,9 +27,14 @@ from paretopick.policies.choices import (
 __all__ = [
     "DEFAULT_POLICY",
     "POLICIES",
+    "OwnPolicyGiven",
     "PolicyChoice",
     "PolicyGiven",
+    "PolicyName",
+    "PolicyOptions",
+    "PolicyTable",
     "check_policy",
+    "check_simulated",
     "needed_options",
     "policies_with",
     "policy",
@@ -33,7 +43,9 @@ __all__ = [
 ]
 
 
-def policy(name: str, *, n_arms: int, n_objectives: int, budget: int | None = None, **options: Any) -> Policy:
+def policy(
+    name: PolicyName, *, n_arms: int, n_objectives: int, budget: int | None = None, **options: Unpack[PolicyOptions]
+) -> Policy:
     """Returns a policy by name, ready to be asked.
 
     Args:
@@ -48,7 +60,7 @@ def policy(name: str, *, n_arms: int, n_objectives: int, budget: int | None = No
     >>> halving.ask(limit=6)
     array([0, 0, 1, 1, 2, 2])
     """
-    return PolicyChoice(name, options).new(n_arms=n_arms, n_objectives=n_objectives, budget=budget)
+    return PolicyChoice(name, {**options}).new(n_arms=n_arms, n_objectives=n_objectives, budget=budget)
 
 
 def restore_policy(state: Mapping[str, Any], /) -> Policy:

@@ -36,6 +36,7 @@ class Anytime(Policy):
     Rounds are batches; the first one is that of the initial pulls. Without a budget it never ends.
     """
 
+    amendable = True
     extendable = True
     growable = True
     roundless = True

@@ -35,7 +35,6 @@ class APE(Policy):
     Pareto set of all arms.
     """
 
-    amendable = False
     stepwise = True
     _bounds: _Bounds
 

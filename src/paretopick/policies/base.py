@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import (
-    LARGEST_BUDGET,
     BoolArray,
     FloatArray,
     IntArray,
     check_arms,
-    check_budget,
     check_integer,
     check_table,
     frozen,
     real,
 )
 from paretopick.errors import InvalidInput, NotDue, NotReady, PolicyDone
-from paretopick.policies.observations import Observations, longer
+from paretopick.policies.observations import longer
+from paretopick.policies.rounds import Rounds
 from paretopick.policies.saved import array_like, plain
 from paretopick.theory.dominance import optimal_rows
 from paretopick.theory.requirements import Requirements
@@ -41,6 +40,13 @@ class Snapshot:
     for APE-FB of the means as they are; NaN before the first. ``doubt`` is how likely the status of each arm is wrong, from 0
     to 1; NaN before the first full round, and for policies that do not know. ``left_in`` is the round at whose end an arm left,
     0 while it is active. ``pulls_left`` is the most that the policy may still ask for, None without limit.
+
+    >>> from paretopick.policies import policy
+    >>> halving = policy("ege-sh", n_arms=4, n_objectives=1, budget=16)
+    >>> halving.tell(halving.ask(), [[0.1], [0.1], [0.4], [0.4], [0.2], [0.2], [0.3], [0.3]])
+    >>> now = halving.snapshot()
+    >>> now.round, now.active, now.rejected, now.pulls_left
+    (2, (1, 3), (0, 2), 8)
     """
 
     round: int
@@ -58,7 +64,7 @@ class Snapshot:
     done: bool
 
 
-class Policy(Observations, ABC):
+class Policy(Rounds, ABC):
     """A rule that says which arms to pull next, and in the end which are Pareto optimal.
 
     Policies are deterministic in what they are told: they hold no random generator and never see the truth. ``ask`` only reads;
@@ -78,7 +84,19 @@ class Policy(Observations, ABC):
     had, ``rescale`` the objectives when their noise is known. Policies that are not ``amendable`` refuse all three. Those
     that are ``growable`` take arms that turn up later, ``add_arm``, and data that were there before, ``begin``.
 
-    A new policy fills ``_due`` in ``__init__`` and in ``_close_round``, and joins ``POLICIES``; nothing due means done.
+    A policy of your own is a subclass with a method ``choose``, which returns the arms to pull next; ``pp.simulate`` takes the
+    class. Everything else is here: pulls are counted, the budget is kept, and the answer is the empirical Pareto set, unless it
+    says ``accept``, ``reject`` or has a ``recommend`` of its own. docs/own-policies.md builds two.
+
+    >>> class FewestPulls(Policy):
+    ...     def choose(self):
+    ...         return [self.counts.argmin()]
+    >>> mine = FewestPulls(n_arms=3, n_objectives=1, budget=4)
+    >>> while not mine.done:
+    ...     arms = mine.ask()
+    ...     mine.tell(arms, [[[0.1], [0.4], [0.2]][arm] for arm in arms])
+    >>> mine.counts, mine.recommend()
+    (array([2, 1, 1]), array([1]))
     """
 
     name: str = ""
@@ -87,7 +105,7 @@ class Policy(Observations, ABC):
     """The options that went with it, as JSON values."""
 
     # What it can do: traits of the class, which ``PolicyChoice`` reads without making a policy.
-    amendable: ClassVar[bool] = True
+    amendable: ClassVar[bool] = False
     """Whether observations can be taken back, arms retired, and objectives rescaled or declared to be without noise."""
     extendable: ClassVar[bool] = False
     """Whether it can be given more budget later: whether it has an ``extend`` of its own."""
@@ -106,19 +124,11 @@ class Policy(Observations, ABC):
     max_arms: int | None = None
     """How many optimal arms are enough; None if all are to be found."""
 
-    def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None, planned: int | None) -> None:
-        """Starts without data; ``planned`` is the most pulls the policy will ask for, None without limit."""
-        super().__init__(n_arms=n_arms, n_objectives=n_objectives)
-        self.budget = None if budget is None else check_budget(budget)
-        self._planned = None if planned is None else check_budget(planned)
-        self._round = 1
-        self._due: IntArray = np.zeros(self.n_arms, dtype=np.int64)
-        self._left_in: IntArray = np.zeros(self.n_arms, dtype=np.int64)
-        self._accepted: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
+    def __init__(self, *, n_arms: int, n_objectives: int, budget: int | None = None, planned: int | None = None) -> None:
+        """Starts without data; ``planned`` is the most pulls that it will ask for, by default the budget, None without limit."""
+        super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget, planned=planned)
         self._gaps: FloatArray = np.full(self.n_arms, np.nan)
         self._retired: BoolArray = np.zeros(self.n_arms, dtype=np.bool_)
-        self._given_up: IntArray = np.zeros(self.n_arms, dtype=np.int64)
-        """Pulls that were taken back and are not made again."""
         self._added = 0
         """Arms that it did not start with, the last ones."""
 
@@ -131,26 +141,6 @@ class Policy(Observations, ABC):
         now = self.snapshot()
         left = "no limit" if now.pulls_left is None else f"{now.pulls_left} left"
         return f"<{self._shown_name}: {self.n_arms} arms, round {now.round}, {now.pulls_used} pulls used, {left}>"
-
-    @abstractmethod
-    def _close_round(self) -> None:
-        """Called when nothing is due any more: decides on what is known, then fills ``_due``, or leaves it empty when done."""
-
-    def _end_round(self) -> None:
-        with np.errstate(over="ignore"):  # finite means may be infinitely far apart
-            self._close_round()
-
-    def ask(self, limit: int | None = None) -> IntArray:
-        """Returns the arms still due in the open round, each repeated as often as it is due; empty when done.
-
-        Args:
-            limit: at most so many; by default all.
-        """
-        due = self._due
-        if limit is not None:
-            before = np.cumsum(due) - due
-            due = np.clip(min(check_integer(limit, "limit", minimum=0), LARGEST_BUDGET) - before, 0, due)
-        return np.repeat(np.arange(self.n_arms), due)
 
     def tell(
         self, arms: ArrayLike, values: ArrayLike, *, sums: FloatArray | None = None, squares: FloatArray | None = None
@@ -189,11 +179,6 @@ class Policy(Observations, ABC):
             self._end_round()
 
     @property
-    def done(self) -> bool:
-        """Whether nothing is due any more."""
-        return not self._due.any()
-
-    @property
     def stopped(self) -> bool:
         """Whether it ended because ``max_arms`` were found, so that nothing is known about the others."""
         return False
@@ -203,7 +188,7 @@ class Policy(Observations, ABC):
 
         The accepted arms, and of those still active the empirical Pareto set.
         """
-        active = np.flatnonzero(self._left_in == 0)
+        active = self.active
         if len(active) > 1:
             self._check_told(active)
         answer = self._accepted & ~self._retired
@@ -357,21 +342,11 @@ class Policy(Observations, ABC):
         self._accepted, self._retired = (longer(mask, more) for mask in (self._accepted, self._retired))
         self._gaps = longer(self._gaps, more, np.nan)
 
-    @property
-    def round(self) -> int:
-        """The number of the open round, or of the last one when done."""
-        return self._round
-
-    @property
-    def due(self) -> IntArray:
-        """How often each arm is still due in the open round."""
-        return self._due.copy()
-
     def snapshot(self) -> Snapshot:
         """Returns a frozen record of what is known now."""
         active = self._left_in == 0
         used = int(self._counts.sum())
-        left = 0 if self.done else None if self._planned is None else self._planned - used - int(self._given_up.sum())
+        left = 0 if self.done else self.pulls_left
         return Snapshot(
             round=self._round,
             active=_indices(active),
@@ -393,8 +368,11 @@ class Policy(Observations, ABC):
 
         Counts and sums are the state, not the log: Python writes floats so that they are read back exactly.
         """
-        if not self.name:
-            raise InvalidInput(f"this {type(self).__name__} was not made by pp.policy(), so its options are not known.")
+        if not _is_known(self.name):
+            raise InvalidInput(
+                f"this {type(self).__name__} was not made by pp.policy(), so its options are not known; keep what it is told, "
+                "and tell it to a new one."
+            )
         state = {
             "format": STATE_FORMAT,
             "policy": self.name,
@@ -467,6 +445,13 @@ class Policy(Observations, ABC):
 
     def _load_more(self, state: Mapping[str, Any]) -> None:
         """Takes over ``_more_state`` and rebuilds whatever is derived from the fields of this class."""
+
+
+def _is_known(name: str) -> bool:
+    """Whether a policy is one of ``POLICIES``."""
+    from paretopick.policies.choices import POLICIES
+
+    return name in POLICIES
 
 
 def _peers(trait: str) -> list[str]:

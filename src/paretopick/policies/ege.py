@@ -25,6 +25,8 @@ class EGE(Policy):
     in is ``snapshot().round`` and the pulls it took ``snapshot().pulls_used``, the paper's tau and N_tau.
     """
 
+    amendable = True
+
     def __init__(self, schedule: Schedule, *, n_objectives: int, budget: int | None = None, max_arms: int | None = None) -> None:
         cost = schedule.cost
         super().__init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from paretopick._words import joined, listed, probability
-from paretopick.errors import InvalidInput, NotReady
+from paretopick.errors import NotReady
 from paretopick.metrics import Metric
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.beating import compared
@@ -42,26 +42,17 @@ class Comparisons:
         (by,) = compared(self._judgement, [name], other, self._names, self._metrics)
         return joined([str(difference) for difference in by])
 
-    def with_baseline(self, result: ParetoResult, baseline: str) -> tuple[tuple[str, str], ...]:
-        """Returns the options of the answer, and how each differs from the baseline."""
-        if self._judgement is None:
-            raise InvalidInput(f"options cannot be compared with {baseline!r} yet: {self.why_not}")
-        if baseline not in self._names:
-            raise InvalidInput(f"{baseline!r} is retired, and nothing is compared with it; choose another baseline.")
-        members = [row.option for row in result.ranked() if row.in_answer and row.option != baseline]
-        return tuple((name, self.differences(name, baseline)) for name in members)
-
 
 def which(result: ParetoResult) -> str:
     """Returns what there is to know before one takes an option of the answer."""
     hardly = ", but for differences that do not matter" if result.has_margins else ""
-    if len(result.pareto) == 1:
+    if len(result.answer) == 1:
         others = "no other option that keeps the limits" if result.has_limits else "no other option"
         return f"There is nothing to weigh up: {others} is better in any metric{hardly}."
-    if any(set(result.pareto) <= set(group) for group in result.near_equals):
+    if any(set(result.answer) <= set(group) for group in result.alike):
         far = "differ by nothing that matters" if result.has_margins else "are nearly equal"
         return f"Either will do: they {far}."
-    if len(result.pareto) == len(result.options):
+    if len(result.answer) == len(result.options):
         why = ""
     elif result.has_margins:
         others = "the others that keep the limits" if result.has_limits else "the others"
@@ -75,28 +66,32 @@ def choices(result: ParetoResult, comparisons: Comparisons) -> Iterable[tuple[st
     """Yields a header, and then the options of the answer along the first metric, with their means and what speaks for each.
 
     Of members of which either will do there is one, the best in the first metric, and the others are named beside it. With two
-    metrics there is one way along the front, so each is compared with the one above it: what is gained, at which price.
+    metrics there is one way along the front, so each is compared with the one above it: what is gained, at which price. Where
+    there is a baseline, it is compared with that instead.
     """
     goals = [metric for metric in result.metric_records if metric.compared]
     first = goals[0]
     by_name = {row.option: row for row in result.options}
-    each = [[by_name[name] for name in group] for group in result.choices]
+    each = [[by_name[name] for name in group] for group in result.named_choices]
     best = [min(group, key=lambda row: -first.sign * (row.means[first.name] or 0.0)) for group in each]
     members = sorted(best, key=lambda row: -first.sign * (row.means[first.name] or 0.0))
-    steps = len(goals) == 2 and len(members) > 1 and not comparisons.why_not
+    against = result.compared_with_baseline
+    steps = len(goals) == 2 and len(members) > 1 and not comparisons.why_not and against is None
     if members:
         yield (
             "option",
             *map(with_unit, result.metric_records),
             "what speaks for it",
             *([AGAINST_THE_ONE_ABOVE] if steps else []),
+            *([] if against is None else [f"compared with {against.baseline}"]),
         )
     for place, row in enumerate(members):
         means = (mean_and_interval(row.means[name], row.intervals[name])[0] for name in result.metrics)
         reasons = [*_best_in(row, result), *_alike(row, result)] or _undefeated(row, result)
         speaks = joined([_how_likely(row, result), *reasons])
         step = [comparisons.differences(row.option, members[place - 1].option) if place else ""] if steps else []
-        yield (row.option, *means, speaks, *step)
+        today = [] if against is None else ["the same" if row.option == against.baseline else against.text(row.option)]
+        yield (row.option, *means, speaks, *step, *today)
 
 
 def with_unit(metric: Metric) -> str:
@@ -131,7 +126,7 @@ def _undefeated(row: OptionResult, result: ParetoResult) -> Iterable[str]:
 
 
 def _near_equals(row: OptionResult, result: ParetoResult) -> Sequence[str]:
-    return [name for group in result.near_equals if row.option in group for name in group if name != row.option]
+    return [name for group in result.alike if row.option in group for name in group if name != row.option]
 
 
 def _alike(row: OptionResult, result: ParetoResult) -> Iterable[str]:

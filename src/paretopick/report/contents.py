@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from paretopick._arrays import check_choice
 from paretopick._words import joined, percent, probability
 from paretopick.report.choices import Comparisons, choices, which
 from paretopick.report.facts import facts_of, incidents_of, repeat
 from paretopick.studies import ParetoResult, Study
+from paretopick.studies.baselines import ComparedWithBaseline
 from paretopick.studies.course import Course, course_of
 from paretopick.studies.pages import group_lines, how_sure
 
@@ -40,8 +40,10 @@ class Report:
     """Who is surely in, open, surely out, and nearly equal: a line each."""
     baseline: str | None
     """The option that the others are compared with."""
+    against_baseline: str | None
+    """Whether it is beaten, and by whom, in a sentence."""
     comparisons: tuple[tuple[str, str], ...]
-    """Options of the answer, and how each differs from the baseline."""
+    """The other options, those of the answer first, and how each differs from the baseline."""
     table_legend: str
     """What the columns of the table of all options are."""
     course: Course | None
@@ -69,11 +71,10 @@ def make_report(study: Study, *, rehearsals: int | None = None, baseline: str | 
     Args:
         study: done, or in progress.
         rehearsals: how often to simulate it at the means as measured; by default 500 times.
-        baseline: an option that those of the answer are compared with, what is used today for instance.
+        baseline: an option that the others are compared with, if it is another one than that of the study.
     """
-    if baseline is not None:
-        check_choice(baseline, study.options, "option")
-    result = study.result(rehearsals=REHEARSALS if rehearsals is None else rehearsals)
+    result = study.result(rehearsals=REHEARSALS if rehearsals is None else rehearsals, baseline=baseline)
+    compared = result.compared_with_baseline
     state, rows, events = study.status(), study.measurements(), study.events()
     comparisons = Comparisons(study)
     return Report(
@@ -86,8 +87,9 @@ def make_report(study: Study, *, rehearsals: int | None = None, baseline: str | 
         which=which(result),
         choices=tuple(choices(result, comparisons)),
         groups=tuple(group_lines(result)),
-        baseline=baseline,
-        comparisons=() if baseline is None else comparisons.with_baseline(result, baseline),
+        baseline=None if compared is None else compared.baseline,
+        against_baseline=None if compared is None else compared.sentence,
+        comparisons=() if compared is None else tuple(_with_baseline(result, compared)),
         table_legend=table_legend(result),
         course=course_of(study.definition, events) if study.definition.choice.roundless else None,
         certainty=tuple(_certainty(result)),
@@ -98,6 +100,13 @@ def make_report(study: Study, *, rehearsals: int | None = None, baseline: str | 
         f"{platform.system()} {platform.machine()}",
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
+
+
+def _with_baseline(result: ParetoResult, compared: ComparedWithBaseline) -> Iterable[tuple[str, str]]:
+    """The options that can be compared with the baseline, by status, and how each differs from it."""
+    for row in result.ranked():
+        if text := compared.text(row.option):
+            yield row.option, text
 
 
 def asked(result: ParetoResult) -> str:

@@ -16,7 +16,7 @@ from paretopick.studies.aims import check_aim
 from paretopick.studies.budgets import Budget
 from paretopick.studies.definition import Definition
 from paretopick.studies.files import StudyFile, study_file_text
-from paretopick.studies.tables import time_text
+from paretopick.studies.times import time_text
 
 
 def facts_of(
@@ -75,7 +75,9 @@ def _scale(definition: Definition) -> str:
 def incidents_of(definition: Definition, rows: Sequence[Mapping[str, Any]], events: Iterable[Event]) -> Iterable[tuple[str, ...]]:
     """Yields a header and a row for everything that went wrong, when it was said to have; nothing at all if nothing did."""
     told = {row["number"]: row for row in rows}
-    bad = [event for event in events if event.kind in ("failed", "voided", "corrected", "retired", "reinstated")]
+    bad = [
+        event for event in events if event.kind in ("failed", "voided", "corrected", "retired", "reinstated") or _is_repair(event)
+    ]
 
     def in_round(cell: str) -> tuple[str, ...]:
         return () if definition.choice.roundless else (cell,)
@@ -83,11 +85,13 @@ def incidents_of(definition: Definition, rows: Sequence[Mapping[str, Any]], even
     if bad:
         yield ("what", "option", *in_round("round"), *definition.goals, "why", "worker", "when")
     for event in bad:
-        option = definition.options[event.arm or 0]
-        why = str((event.details or {}).get("why", ""))
-        if event.kind in ("retired", "reinstated"):
+        repaired = _is_repair(event)
+        option = "" if repaired else definition.options[event.arm or 0]
+        details = event.details or {}
+        why = f"from now on: {shlex.join(details['command'])}" if repaired else str(details.get("why", ""))
+        if repaired or event.kind in ("retired", "reinstated"):
             yield (
-                f"option {event.kind}",
+                "command changed" if repaired else f"option {event.kind}",
                 option,
                 *in_round(""),
                 *[""] * len(definition.metrics),
@@ -101,6 +105,11 @@ def incidents_of(definition: Definition, rows: Sequence[Mapping[str, Any]], even
         place = "" if row["round"] is None else str(row["round"])
         what = f"measurement {event.number} {event.kind}"
         yield (what, option, *in_round(place), *values, why, event.worker or row["worker"] or "", _time(event.at))
+
+
+def _is_repair(event: Event) -> bool:
+    """Whether the study was measured with another command from there on."""
+    return event.kind == "described" and "command" in (event.details or {})
 
 
 def _value(value: float | None) -> str:

@@ -11,6 +11,7 @@ from paretopick.report.choices import with_unit
 from paretopick.report.contents import Report
 from paretopick.report.pictures import course_title, pictures_of, timeline_title
 from paretopick.studies import ParetoResult
+from paretopick.studies.pages import cells as cells_of
 
 MARK = "<!-- report of paretopick -->"
 """How a report is known, so that a new one may replace it."""
@@ -30,7 +31,7 @@ h1 { font-size: 1.3rem; font-weight: 600; color: #555; margin: 0; overflow-wrap:
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #ddd; padding-bottom: .2rem; }
 .answer { font-size: 1.5rem; line-height: 1.35; font-weight: 600; margin: .6rem 0; overflow-wrap: anywhere; }
 .asked { color: #555; margin: .4rem 0; overflow-wrap: anywhere; }
-.sure, .next { font-size: 1.1rem; margin: .4rem 0; overflow-wrap: anywhere; }
+.sure, .next, .today { font-size: 1.1rem; margin: .4rem 0; overflow-wrap: anywhere; }
 .legend { color: #555; font-size: .85rem; } ul { padding-left: 1.2rem; } li { overflow-wrap: anywhere; }
 .scroll, figure { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
@@ -82,14 +83,19 @@ def to_html(report: Report) -> str:
         f'<p class="answer">{say(report.answer)}</p>',
         f'<p class="asked">{say(report.asked)}</p>' if report.asked else "",
         f'<p class="sure">{say(report.how_sure)}</p>',
+        ""
+        if report.against_baseline is None
+        else f'<p class="today"><strong>Compared with {say(report.baseline or "")}?</strong> {say(report.against_baseline)}</p>',
         "" if report.next_step is None else f'<p class="next"><strong>{report.next_title}</strong> {say(report.next_step)}</p>',
         "</header>",
         *_which_to_take(report),
     ]
     if "front" in drawn:
-        body.append(f"<h2>The options</h2>\n<figure>{drawn['front']}</figure>")
+        shown = plots.interactive_front(result, static=drawn["front"], assets=False)
+        body.append(f"<h2>The options</h2>\n<figure>{shown}</figure>")
     body.append(f'<h2>What was measured</h2>\n<div class="scroll">{_all_options(result)}</div>')
     body += [f'<p class="legend">{say(report.table_legend)}</p>', _list(result.notes)]
+    body += _compared_with_baseline(report)
     body.append(f"<h2>What went wrong</h2>\n{_incidents(report.incidents)}")
     facts = "\n".join(f"<dt>{say(key)}</dt><dd>{say(value)}</dd>" for key, value in report.facts)
     body.append(f"<h2>How it was measured</h2>\n<dl>\n{facts}\n</dl>")
@@ -100,6 +106,7 @@ def to_html(report: Report) -> str:
     body.append("<h2>Appendix: how sure that is, for statisticians</h2>\n" + _paragraphs(report.certainty))
     body.append(f"<h2>Appendix: do it again</h2>\n<pre>{say(report.repeat)}</pre>\n<p>{say(report.versions)}</p>")
     body.append(f"<footer>Written {say(report.written)} by paretopick.</footer>")
+    body.append(plots.interactive_assets() if plots.has_front(result) else "")
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{MARK}\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -110,15 +117,18 @@ def to_html(report: Report) -> str:
 
 
 def _which_to_take(report: Report) -> Iterable[str]:
-    """The answer as a table, who is in doubt, and how the answer compares with what there is today."""
+    """The answer as a table, beside what there is today if that was said, and who is in doubt."""
     if report.choices:
         header, *rows = report.choices
-        yield f"<h2>Which to take</h2>\n<p>{html.escape(report.which)}</p>"
+        yield f"<h2>Which to take, and what it costs</h2>\n<p>{html.escape(report.which)}</p>"
         texts = (0, *range(1 + len(report.result.metrics), len(header)))
         yield f'<div class="scroll">{_table(header, rows, texts=texts)}</div>'
     yield _list(report.groups)
+
+
+def _compared_with_baseline(report: Report) -> Iterable[str]:
     if report.comparisons:
-        yield f"<h2>Compared with {html.escape(report.baseline or '')}</h2>"
+        yield f"<h2>All options compared with {html.escape(report.baseline or '')}</h2>"
         yield f'<div class="scroll">{_table(("option", "differs by"), report.comparisons, texts=(0, 1))}</div>'
 
 
@@ -127,7 +137,7 @@ def _all_options(result: ParetoResult) -> str:
 
     Where it has many columns, who beats an option has a row of its own, so that nobody has to scroll for it.
     """
-    header, rows = result.cells()
+    header, rows = cells_of(result, baseline=False)
     titles = {metric.name: with_unit(metric) for metric in result.metric_records}
     shown = [place for place, name in enumerate(header) if name != INTERVAL]
     *columns, last = [titles.get(header[place], header[place]) for place in shown]

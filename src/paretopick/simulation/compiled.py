@@ -21,6 +21,7 @@ from paretopick.policies.apt import APT
 from paretopick.policies.base import Policy
 from paretopick.policies.doubt import Doubt
 from paretopick.policies.ege import EGE
+from paretopick.simulation.common_draws import by_counter
 from paretopick.simulation.results import Span
 from paretopick.simulation.scores import Scorer
 from paretopick.simulation.tasks import Task, has_exact
@@ -61,7 +62,9 @@ LARGEST_SUM = 1e300
 
 def why_no_kernel(task: Task) -> str | None:
     """Returns why a task cannot run compiled; None if it can."""
-    if task.kind not in KERNELS or type(task.bandit.noise) not in (Gaussian, Bernoulli):
+    if task.choice.own is not None:
+        return f"{task.policy} is a policy of your own, which has no kernel"
+    if task.kind not in KERNELS or not by_counter(task.bandit.noise):
         return f"{task.policy} on {type(task.bandit.noise).__name__} noise has no kernel"
     if task.by_arm and not issubclass(task.kind, Anytime):
         return f"{task.policy} has no kernel that counts by arm"

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import math
 import multiprocessing
-import operator
 import os
 import signal
 import threading
@@ -20,12 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import IntArray, check_choice, check_integer, check_workers
+from paretopick._progress import check_progress, progress_line
 from paretopick._texts import number_of
 from paretopick._words import short
 from paretopick.bandits import Bandit, Seed
 from paretopick.errors import InvalidInput, SimulationInterrupted
-from paretopick.policies import PolicyGiven
+from paretopick.policies import OwnPolicyGiven, PolicyGiven
+from paretopick.simulation.common_draws import seed_of
 from paretopick.simulation.compiled import CompiledRunner, grain, why_no_kernel
+from paretopick.simulation.executors import Cluster, check_sendable, losses_explained, opened
 from paretopick.simulation.known import check_known
 from paretopick.simulation.reference import ReferenceRunner
 from paretopick.simulation.results import ErrorCurve, Span
@@ -56,7 +58,7 @@ class _Options(TypedDict, total=False):
     max_runs: int | None
     rng: Seed
     workers: int | None
-    executor: Executor | None
+    executor: Executor | str | None
     start: int
     scale: ArrayLike | None
     truths: ArrayLike | None
@@ -67,7 +69,7 @@ class _Options(TypedDict, total=False):
     limits: Limits
     ladder: Sequence[Margins]
     engine: Engine
-    progress: Progress | None
+    progress: Progress | bool | None
 
 
 MOST_RUNS = 1 << 32
@@ -75,16 +77,20 @@ MOST_RUNS = 1 << 32
 
 
 @overload
-def simulate(bandit: Bandit, policy: PolicyGiven, /, **options: Unpack[_Options]) -> ErrorCurve: ...
+def simulate(bandit: Bandit, policy: PolicyGiven | OwnPolicyGiven, /, **options: Unpack[_Options]) -> ErrorCurve: ...
 
 
 @overload
 def simulate(bandit: Bandit, policy: list[PolicyGiven], /, **options: Unpack[_Options]) -> list[ErrorCurve]: ...
 
 
+@overload
+def simulate(bandit: Bandit, policy: list[PolicyGiven | OwnPolicyGiven], /, **options: Unpack[_Options]) -> list[ErrorCurve]: ...
+
+
 def simulate(
     bandit: Bandit,
-    policy: PolicyGiven | list[PolicyGiven],
+    policy: PolicyGiven | OwnPolicyGiven | list[PolicyGiven] | list[PolicyGiven | OwnPolicyGiven],
     /,
     *,
     budgets: int | Iterable[int] | None = None,
@@ -92,7 +98,7 @@ def simulate(
     max_runs: int | None = None,
     rng: Seed = None,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     start: int = 0,
     scale: ArrayLike | None = None,
     truths: ArrayLike | None = None,
@@ -103,17 +109,21 @@ def simulate(
     limits: Limits = None,
     ladder: Sequence[Margins] = (),
     engine: Engine = "auto",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> ErrorCurve | list[ErrorCurve]:
     """Returns how often a policy errs on a bandit, at one budget or several; of a list of policies, a list.
 
-    Runs are numbered, and run r of a seed sees the same random numbers whatever the policy, the budget, the number of runs, and
-    how the work is shared out: the first 1,000 of 4,000 runs are those of a call with 1,000.
+    Runs are numbered, and run r of a seed is the same whatever the budgets, the number of runs, and how the work is shared out:
+    the first 1,000 of 4,000 runs are those of a call with 1,000. Policies see common random numbers where ``draws`` of their
+    curves agree: pull n of each arm in run r is the same for all that choose pull by pull and for all that run in the reference
+    engine; compiled EGE and ``uniform`` draw the pulls of an arm in a round as one sum.
 
     Args:
         bandit: what is pulled.
         policy: a name, or (name, options), or a list of such. A policy that needs the ``complexity`` is given
-            the bandit's, unless the options say otherwise.
+            the bandit's, unless the options say otherwise. Or one of your own: a subclass of ``Policy``, or a function that
+            returns a policy, of the keywords n_arms, n_objectives and budget, and of rng if it throws dice (a Generator for every
+            run); or (class or function, options). Such policies run in the reference engine.
         budgets: one or several; by default the bandit's own.
         runs: at each budget. Or ``"until:0.1"`` (or ``"until:10%"``): as many as it takes for the half-width of the 95%
             interval of every error rate to be no more than that part of the rate.
@@ -121,9 +131,10 @@ def simulate(
         rng: an int, SeedSequence or Generator, as NumPy's functions take it; None draws a fresh seed, which the result keeps.
         workers: threads, by default one for each core. Without a kernel (see ``engine``) processes, by default one, this one;
             where processes are spawned and not forked, a script that asks for several needs ``if __name__ == "__main__":``.
-        executor: instead of workers, any ``concurrent.futures.Executor``: a pool of processes, or that of a cluster. It gets
-            ``workers`` pieces of work at a time, by default twice the number of cores here. What is said of spawned processes
-            under ``workers`` holds for it too.
+        executor: instead of workers, any ``concurrent.futures.Executor``: a pool of processes, or that of a cluster. Or the
+            address of a cluster: "dask://HOST:PORT", "ray" or "ray://HOST:PORT". It gets ``workers`` pieces of work at a time, by
+            default twice the number of cores, of the cluster or here. What is said of spawned processes under ``workers``
+            holds for it too.
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
         scale: what each objective is divided by before the policy sees it: one number, or one per objective. Answers are
             judged by the true means all the same. 0 says that an objective is without noise: the policy is told the means of
@@ -150,11 +161,13 @@ def simulate(
             run as they are, and judged by the same measure.
         ladder: other margins, each as ``margins``, under which the same answers are counted (``errors_on_ladder`` of the curve);
             policies are not told them. For whoever wants to know which margins a budget resolves.
-        engine: "compiled", or "reference", which goes through ask and tell pull by pull and draws other random numbers; "auto" is
-            compiled where policy and noise have a kernel, which all but ``Resampled`` have.
-        progress: called with (runs done, runs in all) as they are finished.
+        engine: "compiled", or "reference", which goes through ask and tell pull by pull; "auto" is compiled where policy and
+            noise have a kernel, which policies and noise of your own and ``Resampled`` have not.
+        progress: by default a line on a terminal or in a notebook, if it takes longer than two seconds; False for none, True for
+            one from the start; or a function, called with (runs done, runs in all) as they are finished.
 
     Raises:
+        ExecutorFailed: if processes or a cluster cannot be reached or were lost.
         SimulationInterrupted: on Ctrl-C; its ``partial`` is the curve of what was finished, or for a list those of all begun.
 
     >>> from paretopick.instances import instance
@@ -192,29 +205,38 @@ def simulate(
         raise InvalidInput(f"{goal.most} runs of {max(T)} pulls are more pulls than can be counted; make fewer.")
     if workers is not None:
         check_workers(workers)
-    if executor is not None and not isinstance(executor, Executor):
-        raise InvalidInput(f"executor={short(executor)} is not a concurrent.futures.Executor.")
     check_choice(engine, ("auto", "compiled", "reference"), "engine")
     engines = [_engine(task, engine) for task in tasks]
-    seed = _seed(rng)
+    _say_if_mixed(tasks, engines)
+    seed = seed_of(rng)
     curves: list[ErrorCurve] = []
-    for task, name in zip(tasks, engines, strict=True):
-        total = task.curve(name, np.zeros((len(task.budgets), n_tallies(task)), dtype=np.int64), ())
-        try:
-            while (aim := goal.expected(total)) > total.runs:
-                pieces = _Pieces(seed, first + total.runs, first + aim, grain=grain(task) if name == "compiled" else 1)
-                with contextlib.closing(_shared_out(task, name, pieces, workers, executor)) as finished:
-                    for span, tallies in finished:
-                        total += task.curve(name, tallies, (span,))
-                        if progress is not None:
-                            progress(*goal.progress([*curves, total], aim, len(tasks)))
-        except KeyboardInterrupt:
-            begun = [*curves, total] if total.runs else curves
-            partial = (begun or None) if isinstance(policy, list) else (total if total.runs else None)
-            raise SimulationInterrupted(partial) from None
-        curves.append(total)
-        goal.say_if_missed(total)
+    with opened(executor) as pool, _telling(progress) as tell:
+        for task, name in zip(tasks, engines, strict=True):
+            total = task.curve(name, np.zeros((len(task.budgets), n_tallies(task)), dtype=np.int64), ())
+            try:
+                while (aim := goal.expected(total)) > total.runs:
+                    pieces = _Pieces(seed, first + total.runs, first + aim, grain=grain(task) if name == "compiled" else 1)
+                    with contextlib.closing(_shared_out(task, name, pieces, workers, pool)) as finished:
+                        for span, tallies in finished:
+                            total += task.curve(name, tallies, (span,))
+                            tell(*goal.progress([*curves, total], aim, len(tasks)))
+            except KeyboardInterrupt:
+                begun = [*curves, total] if total.runs else curves
+                partial = (begun or None) if isinstance(policy, list) else (total if total.runs else None)
+                raise SimulationInterrupted(partial) from None
+            curves.append(total)
+            goal.say_if_missed(total)
     return curves if isinstance(policy, list) else curves[0]
+
+
+@contextlib.contextmanager
+def _telling(progress: Progress | bool | None) -> Generator[Progress]:
+    """What is told of the runs that are done: a function of the caller, or a line."""
+    if callable(progress):
+        yield progress
+        return
+    with progress_line(check_progress(progress)) as line:
+        yield lambda done, of: line.show(done, of, f"{done:,} of {of:,} runs")
 
 
 def _engine(task: Task, wanted: Engine) -> str:
@@ -225,8 +247,24 @@ def _engine(task: Task, wanted: Engine) -> str:
         return "compiled"
     if wanted == "compiled":
         raise InvalidInput(f'{lack}; say engine="reference", or leave engine= out.')
-    log.warning("%s: it runs in the reference engine, pull by pull", lack)
+    if task.choice.own is None:  # whose policy it is knows that
+        log.warning("%s: it runs in the reference engine, pull by pull", lack)
     return "reference"
+
+
+def _say_if_mixed(tasks: Sequence[Task], engines: Sequence[str]) -> None:
+    """Says so if policies that were asked for together see different random numbers where they could see the same."""
+    by_round, by_pull = (
+        [task.policy for task, engine in zip(tasks, engines, strict=True) if task.draws(engine) == draws]
+        for draws in ("rounds", "pulls")
+    )
+    if by_round and by_pull and "reference" in engines:
+        log.warning(
+            "%s: pulls of a round are drawn as one sum, and for %s pull by pull, so these see different random numbers; to "
+            'compare them on the same ones, say engine="reference"',
+            ", ".join(by_round),
+            ", ".join(by_pull),
+        )
 
 
 def check_goal(runs: int | str, max_runs: int | None) -> None:
@@ -294,22 +332,6 @@ class _Goal:
             )
 
 
-def _seed(rng: Seed) -> tuple[int, ...]:
-    """The seed as plain integers: the entropy and the spawn key of a SeedSequence."""
-    if isinstance(rng, np.random.Generator):
-        rng = int(rng.integers(2**63))
-    try:
-        sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"rng={short(rng)} is not a seed ({problem}); pass an int, SeedSequence or Generator.") from None
-    try:
-        entropy = operator.index(sequence.entropy)  # type: ignore[arg-type]
-    except TypeError:
-        # Several words of entropy become one number, so that every seed is written the same way.
-        entropy = int.from_bytes(sequence.generate_state(4).tobytes(), "little")
-    return (entropy, *map(int, sequence.spawn_key))
-
-
 class _Pieces:
     """The runs cut into pieces, each about as long as ``PIECE_SECONDS``; where the cuts are does not change the result.
 
@@ -341,7 +363,8 @@ Finished: TypeAlias = Generator[tuple[Span, IntArray]]
 
 def _shared_out(task: Task, engine: str, pieces: _Pieces, workers: int | None, executor: Executor | None) -> Finished:
     if executor is not None:
-        return _submitted(task, engine, pieces, executor, workers or 2 * cores())
+        size = executor.size if isinstance(executor, Cluster) else cores()
+        return _submitted(task, engine, pieces, executor, workers or 2 * size)
     n = (cores() if engine == "compiled" else 1) if workers is None else workers
     if n == 1:
         return _in_turn(task, engine, pieces)
@@ -380,15 +403,18 @@ def _in_processes(task: Task, engine: str, pieces: _Pieces, workers: int) -> Fin
 def _submitted(task: Task, engine: str, pieces: _Pieces, executor: Executor, most: int) -> Finished:
     """Keeps so many pieces with an executor until all are finished; those not begun are called back if this is ended."""
     waiting: dict[Future[tuple[IntArray, float]], Span] = {}
+    check_sendable(executor, task, task.policy)
     try:
         while True:
-            while len(waiting) < most and (span := pieces.take()) is not None:
-                waiting[executor.submit(run_piece, task, engine, span)] = span
+            with losses_explained(task.policy):
+                while len(waiting) < most and (span := pieces.take()) is not None:
+                    waiting[executor.submit(run_piece, task, engine, span)] = span
             if not waiting:
                 return
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                 span = waiting.pop(future)
-                tallies, seconds = future.result()
+                with losses_explained(task.policy):
+                    tallies, seconds = future.result()
                 pieces.learn(span.last - span.first, seconds)
                 yield span, tallies
     finally:

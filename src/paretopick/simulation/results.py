@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_choice, check_real, frozen
+from paretopick._frames import pandas_frame
 from paretopick.errors import InvalidInput
+from paretopick.simulation import pages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +54,11 @@ class ErrorCurve:
 
     ``errors``, ``errors_within``, ``relaxed_losses``, ``wrongly_accepted`` and ``wrongly_rejected`` are integer totals over all
     runs; ``rate``, ``rate_within``, ``pulls``, ``rounds`` and ``hypervolume`` are means over runs. All have one entry per budget.
+
+    >>> from paretopick import instance, simulate
+    >>> curve = simulate(instance("cov-boost"), "ege-sr", budgets=[500, 2000], runs=200, rng=0)
+    >>> curve.rate.round(1), curve.runs
+    (array([0.7, 0.3]), 200)
     """
 
     instance: str
@@ -63,7 +70,7 @@ class ErrorCurve:
     scale: tuple[float, ...] | None
     """What each objective was divided by before the policy saw it, if it was; 0 where it was without noise."""
     engine: str
-    """"compiled" or "reference", which number their random numbers differently."""
+    """"compiled", or "reference", in which policies run through ask and tell."""
     budgets: tuple[int, ...]
     tallies: IntArray
     """``(n_budgets, len(TALLIES))`` totals; behind them the errors within the margins, if there are margins or limits; then those
@@ -77,10 +84,24 @@ class ErrorCurve:
     """The least that arms must have in each objective, None where there is no limit."""
     ladder: tuple[tuple[float | None, ...], ...] = ()
     """Other margins under which the same answers were counted."""
+    draws: str = ""
+    """Which random numbers it has in common with other curves of the same seed and bandit that say the same: "pulls", pull n of
+    each arm in run r; "rounds", the sum of the pulls of an arm in a round, if they are as many after as many; "order", those of
+    run r in the order in which they are asked for. Empty if it is not known, as of curves of the first release."""
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{budget}: {errors}" for budget, errors in zip(self.budgets, self.errors, strict=True))
         return f"<ErrorCurve of {self.policy} on {self.instance}: {self.runs} runs; errors by budget {{{rates}}}>"
+
+    def __str__(self) -> str:
+        return pages.text(self)
+
+    def _repr_html_(self) -> str:
+        return pages.html_page(self)
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns the errors at each budget, as people read them: header and rows."""
+        return pages.cells(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ErrorCurve):
@@ -232,7 +253,8 @@ class ErrorCurve:
                     )
         if (self.tallies.astype(np.float64) + other.tallies >= 2**63).any():
             raise InvalidInput("the pulls of both curves together are more than can be counted.")
-        return replace(self, tallies=self.tallies + other.tallies, spans=_joined((*self.spans, *other.spans)))
+        draws = self.draws if self.draws == other.draws else ""
+        return replace(self, tallies=self.tallies + other.tallies, spans=_joined((*self.spans, *other.spans)), draws=draws)
 
     def __radd__(self, other: object) -> ErrorCurve:
         return self if other == 0 else NotImplemented  # sum() starts with 0
@@ -250,6 +272,7 @@ class ErrorCurve:
             "limits": None if self.limits is None else list(self.limits),
             "ladder": [list(rung) for rung in self.ladder],
             "engine": self.engine,
+            "draws": self.draws,
             "runs": self.runs,
             "spans": [{"seed": list(span.seed), "first": span.first, "last": span.last} for span in self.spans],
             "budgets": [
@@ -292,6 +315,7 @@ class ErrorCurve:
                 spans=tuple(Span(tuple(span["seed"]), span["first"], span["last"]) for span in record["spans"]),
                 **required,
                 ladder=tuple(map(tuple, record["ladder"])) if "ladder" in record else (),
+                draws=record.get("draws", ""),
             )
             if (
                 not curve.budgets
@@ -318,11 +342,7 @@ class ErrorCurve:
 
     def to_pandas(self) -> pd.DataFrame:
         """Returns the ``rows`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
-        return pd.DataFrame(self.rows())
+        return pandas_frame(self.rows())
 
     def plot(self, ax: Any = None, *, label: str | None = None, title: str | None = None) -> Axes:
         """Draws the error rate against the budget, with its 95% band, and returns the Axes; ``pp.plot_curves`` draws several.

@@ -26,8 +26,9 @@ from paretopick._arrays import (
 from paretopick._words import short
 from paretopick.bandits import Bandit
 from paretopick.errors import BudgetTooSmall, InvalidInput
-from paretopick.policies import PolicyChoice, PolicyGiven, check_policy, policies_with
+from paretopick.policies import OwnPolicyGiven, PolicyChoice, PolicyGiven, check_simulated, policies_with
 from paretopick.policies.base import Policy
+from paretopick.simulation.common_draws import by_counter
 from paretopick.simulation.known import Known
 from paretopick.simulation.results import TALLIES, ErrorCurve, Span
 from paretopick.simulation.truths import Truths
@@ -83,11 +84,14 @@ class Task:
 
     @cached_property
     def identity(self) -> str:
-        """A text that is equal for tasks that are equal."""
+        """A text that is equal for tasks that are equal, in this process.
+
+        What is of your own counts by where it is in memory: in a notebook the class of that name may be another one by now.
+        """
         scale = None if self.scale is None else self.scale.tolist()
         required = None if self.requirements is None else self.requirements.key
         parts = [self.bandit.name, self.digest, self.policy, self.options, self.budgets, scale, self.hypervolume, self.by_arm]
-        parts += [required, [rung.key for rung in self.ladder]]
+        parts += [required, [rung.key for rung in self.ladder], id(type(self.bandit.noise)), id(self.choice.own)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @cached_property
@@ -105,12 +109,13 @@ class Task:
         """The class of the policy, for which one is made once: with very many arms its schedule takes a while."""
         return type(self.player(self.budgets[0]))
 
-    def player(self, budget: int) -> Policy:
+    def player(self, budget: int, rng: np.random.Generator | None = None) -> Policy:
         """Returns a policy that has pulled nothing, and starts from what is known.
 
         It is told what is required, if it regards that: margins and limits, each unless its options say something else.
+        Policies of your own that throw dice are given ``rng``.
         """
-        player = self.choice.new(n_arms=self.bandit.n_arms, n_objectives=self.bandit.n_objectives, budget=budget)
+        player = self.choice.new(n_arms=self.bandit.n_arms, n_objectives=self.bandit.n_objectives, budget=budget, rng=rng)
         if (seen := self.seen_requirements) is not None and player.knows_margins:
             margins = self.options.get("margins", seen.as_margins)
             limits = self.options.get("limits", seen.as_limits)
@@ -122,6 +127,12 @@ class Task:
     def bandit_of(self, run: int) -> Bandit:
         """Returns what is pulled in a run."""
         return self.bandit if self.truths is None else replace(self.bandit, means=self.truths.means[run])
+
+    def draws(self, engine: str) -> str:
+        """Returns what runs of the same seed have in common in an engine, as ``ErrorCurve.draws`` says it."""
+        if not by_counter(self.bandit.noise):
+            return "order"
+        return "pulls" if engine == "reference" or self.kind.stepwise else "rounds"
 
     def curve(self, engine: str, tallies: IntArray, spans: tuple[Span, ...]) -> ErrorCurve:
         """Returns the curve of counted runs."""
@@ -138,12 +149,13 @@ class Task:
             margins=None if self.requirements is None else self.requirements.as_margins,
             limits=None if self.requirements is None else self.requirements.as_limits,
             ladder=tuple(rung.as_margins for rung in self.ladder),
+            draws=self.draws(engine),
         )
 
 
 def make_task(
     bandit: Bandit,
-    policy: PolicyGiven,
+    policy: PolicyGiven | OwnPolicyGiven,
     /,
     *,
     budgets: int | Iterable[int] | None = None,
@@ -159,7 +171,7 @@ def make_task(
     """Returns what is to be simulated; refuses a policy, an option or a budget that does not work."""
     T = check_budgets(budgets, bandit)
     widths = check_scale(scale, bandit.n_objectives)
-    choice = informed(check_policy(policy), bandit, scale=None if has_exact(widths) else widths)
+    choice = informed(check_simulated(policy), bandit, scale=None if has_exact(widths) else widths)
     given = margins is not None or limits is not None
     required = check_requirements(margins, limits, bandit.n_objectives) if given else None
     rungs = check_ladder(ladder, required or Requirements.none(bandit.n_objectives))
@@ -168,14 +180,31 @@ def make_task(
     volume = check_flag(hypervolume, "hypervolume") and truths is None and whole
     if known is not None and not choice.growable:
         able = ", ".join(policies_with("growable"))
-        raise InvalidInput(f"{choice.name} plans its rounds ahead and cannot start from known=; these can: {able}.")
+        raise InvalidInput(f"{choice.name} cannot start from known=; these can: {able}.")
     task = Task(bandit, choice, T, widths, volume, truths, known, check_flag(by_arm, "by_arm"), required, rungs)
     for budget in task.budgets:
         try:
-            check_exact(task.player(budget), widths)
+            player = task.player(budget)
+            check_exact(player, widths)
+            check_player(player, task, budget)
         except BudgetTooSmall as refusal:
             raise BudgetTooSmall(f"{choice.name} on {bandit.name}: {refusal}", refusal.smallest) from None
     return task
+
+
+def check_player(player: Policy, task: Task, budget: int) -> None:
+    """Refuses a policy that was made for another problem, or does not keep the budget; a function of yours may return such."""
+    if task.choice.own is None:
+        return
+    size = (player.n_arms, player.n_objectives)
+    if size != task.bandit.means.shape:
+        raise InvalidInput(
+            f"{task.choice.name} made a policy for {size[0]} arms and {size[1]} objectives, and {task.bandit.name} has "
+            f"{task.bandit.n_arms} and {task.bandit.n_objectives}; hand on n_arms= and n_objectives=."
+        )
+    if player.pulls_left is None or player.pulls_left > budget:
+        planned = "without end" if player.pulls_left is None else f"for {player.pulls_left} pulls"
+        raise InvalidInput(f"{task.choice.name} was given budget={budget} and plans {planned}; hand on budget=.")
 
 
 def check_ladder(ladder: Sequence[Margins], required: Requirements) -> tuple[Requirements, ...]:

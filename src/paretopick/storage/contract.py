@@ -48,8 +48,14 @@ class Storage(Protocol):
     def names(self) -> list[str]:
         """Returns the names of all studies, sorted."""
 
-    def create(self, name: str, definition: Mapping[str, Any]) -> StoredStudy | None:
-        """Keeps a new study without events; None if the name is taken."""
+    def create(self, name: str, definition: Mapping[str, Any], *, replace: bool = False) -> StoredStudy | None:
+        """Keeps a new study without events; None if the name is taken.
+
+        Args:
+            name: of the study.
+            definition: what it is about, as JSON values.
+            replace: whether it takes the place of the one that has the name, which is removed in the same transaction.
+        """
 
     def find(self, name: str) -> StoredStudy:
         """Returns a study by name; raises ``UnknownName``, which suggests a name that is there."""

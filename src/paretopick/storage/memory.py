@@ -68,14 +68,15 @@ class MemoryStorage:
         """Returns the names of all studies, sorted."""
         return sorted(kept.row.name for kept in list(self._studies.values()))
 
-    def create(self, name: str, definition: Mapping[str, Any]) -> StoredStudy | None:
-        """Keeps a new study; None if the name is taken."""
+    def create(self, name: str, definition: Mapping[str, Any], *, replace: bool = False) -> StoredStudy | None:
+        """Keeps a new study, in the place of another one if need be; None if the name is taken."""
         with self._turn:
-            if name in self.names():
+            if name in self.names() and not replace:
                 return None
             self._created += 1
             row = StoredStudy(self._created, secrets.token_hex(16), name, _as_json(definition), time.time())
-            self._studies[row.id] = _Kept(row)
+            others = {id_: kept for id_, kept in self._studies.items() if kept.row.name != name}
+            self._studies = others | {row.id: _Kept(row)}
             return _copied_row(row)
 
     def find(self, name: str) -> StoredStudy:

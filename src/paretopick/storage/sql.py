@@ -61,21 +61,30 @@ class SQLStorage:
         with self.database.reading() as connection:
             return sorted(connection.execute(sql.select(studies.c.name)).scalars())
 
-    def create(self, name: str, definition: Mapping[str, Any]) -> StoredStudy | None:
-        """Keeps a new study; None if the name is taken."""
+    def create(self, name: str, definition: Mapping[str, Any], *, replace: bool = False) -> StoredStudy | None:
+        """Keeps a new study, in the place of another one if need be; None if the name is taken."""
         text = json.dumps(definition)
         row = {"token": secrets.token_hex(16), "name": name, "definition": text, "created": time.time()}
         row |= {"n_events": 0, "head": first_link(text), "next_number": 1, "clock": 0.0}
         try:
-            self._insert(row)
+            self._insert(row, replace)
         except OutcomeUnknown:  # if it was stored after all, it has our token
-            self._insert(row)
+            self._insert(row, replace)
         found = self._find(name)
         return found if found is not None and found.token == row["token"] else None
 
-    def _insert(self, row: Mapping[str, Any]) -> None:
+    def _insert(self, row: Mapping[str, Any], replace: bool) -> None:
         with contextlib.suppress(Taken), self.database.writing() as connection:
+            if replace:
+                query = sql.select(studies.c.id, studies.c.token).where(studies.c.name == row["name"])
+                found = connection.execute(query).one_or_none()
+                if found is not None and found.token != row["token"]:
+                    self._remove(connection, StoredStudy(found.id, found.token, row["name"], {}, 0.0))
             connection.execute(sql.insert(studies).values(row))
+
+    def _remove(self, connection: sql.Connection, study: StoredStudy) -> None:
+        SQLTransaction(self.database, connection, study, locked=True)  # as all who write: they would wait for each other else
+        delete_rows(connection, study.id)
 
     def find(self, name: str) -> StoredStudy:
         """Returns a study by name."""
@@ -100,8 +109,7 @@ class SQLStorage:
             raise gone(StoredStudy(0, "", name, {}, 0.0))  # and has just been created
         study = StoredStudy(found.id, found.token, name, {}, 0.0)
         with self.database.writing() as connection:
-            SQLTransaction(self.database, connection, study, locked=True)  # as all who write: they would wait for each other else
-            delete_rows(connection, study.id)
+            self._remove(connection, study)
 
     @contextlib.contextmanager
     def reading(self, study: StoredStudy, *, after: int | None = None) -> Iterator[SQLTransaction]:

@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from paretopick._arrays import check_real
+from paretopick._arrays import check_name, check_real
+from paretopick._frames import TableGiven, is_table, read_frame
 from paretopick._words import text_of
 from paretopick.errors import InvalidInput, StorageFailed
-from paretopick.studies.aims import Finest, check_aim
+from paretopick.studies.aims import check_aim
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, budget_of
-from paretopick.studies.definition import Definition, Values, option_with_settings
+from paretopick.studies.definition import Definition
 from paretopick.studies.given import each_of, kept_text, mapping_of, number_of
 from paretopick.studies.live import LiveState
+from paretopick.studies.options import option_with_settings
 from paretopick.studies.rules import Rules
+from paretopick.studies.told import Values
+from paretopick.studies.told_rows import told_rows
 from paretopick.studies.views import columns_of, matching
 
 
@@ -154,7 +158,13 @@ class Amendments(ABC):
         price = None if cost is None else check_real(cost, "cost", above=0.0)
         self._live.change(lambda rules: rules.join(name, own, price), request)
 
-    def aim(self, *, confidence: float | None = None, resolution: Finest | None = None, request: str | None = None) -> None:
+    def aim(
+        self,
+        *,
+        confidence: float | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
+        request: str | None = None,
+    ) -> None:
         """Says anew when the study stops before its budget is spent; what is not said stays.
 
         Args:
@@ -167,12 +177,32 @@ class Amendments(ABC):
         aim = check_aim(confidence, resolution, self.definition.metrics)
         self._live.change(lambda rules: rules.extend(None, aim), request)
 
+    def choose_baseline(self, option: str | None, *, request: str | None = None) -> None:
+        """Says with which option results compare the others from now on: what is used today, for instance.
+
+        Args:
+            option: its name; None to compare with none.
+            request: an id of this call; see ``add``.
+        """
+        name = self.definition.with_baseline(option).baseline
+        self._live.change(lambda rules: rules.describe({"baseline": name}), request)
+
+    def choose_command(self, definition: Definition, *, request: str | None = None) -> None:
+        """Says that it is measured with the command of a definition from now on; what was measured before counts as before.
+
+        Args:
+            definition: with the command, and all that goes with it.
+            request: an id of this call; see ``add``.
+        """
+        told = {name: value for name, value in definition.description.items() if name != "baseline"}
+        self._live.change(lambda rules: rules.describe(told), request)
+
     def extend(
         self,
         *numbers: int,
         budget: BudgetGiven | None = None,
         confidence: float | None = None,
-        resolution: Finest | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
         request: str | None = None,
         **more: Any,
     ) -> None:
@@ -196,7 +226,13 @@ class Amendments(ABC):
         wanted, aim = budget_of(budget), check_aim(confidence, resolution, self.definition.metrics)
         self._live.change(lambda rules: rules.extend(wanted, aim if aim.to_dict() else None), request)
 
-    def add(self, measurements: Iterable[tuple[str, Values]], *, request: str | None = None) -> list[int]:
+    def add(
+        self,
+        measurements: Iterable[tuple[str, Values]] | TableGiven,
+        *,
+        option: str = "option",
+        request: str | None = None,
+    ) -> list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
 
         They are data like all others, and count against the budget. With policies that plan rounds they count as soon as their
@@ -204,13 +240,18 @@ class Amendments(ABC):
 
         Args:
             measurements: pairs of an option and its values; a mapping may have a ``repeat``, which one of its option it was,
-                from 0.
+                from 0. Or a table with a row for each, as ``pp.judge`` takes it: a data frame, a list of mappings, a mapping from
+                columns to lists, or the path of a CSV file. What it has beside options and metrics is kept.
+            option: the column of a table with the names of the options.
             request: an id of this call, any text, kept with what it did. The same id again does nothing more and returns the
                 same: for calls whose answer was lost. ``OutcomeUnknown`` says under which id a call without one was made.
 
         Returns:
             The numbers that they got.
         """
+        if is_table(measurements):
+            frame = read_frame(measurements, numbers=list(self.definition.goals), texts=[check_name(option, "column")])
+            measurements = told_rows(self.definition, frame, option)
         rows = self.definition.rows(measurements)
 
         def add(rules: Rules) -> list[int]:

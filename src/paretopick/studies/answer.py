@@ -13,14 +13,16 @@ import numpy as np
 from paretopick._arrays import BoolArray, FloatArray
 from paretopick._words import capital, counted, listed, quoted
 from paretopick.errors import NotReady
+from paretopick.studies.baselines import ComparedWithBaseline, compare_with
 from paretopick.studies.beating import beaten
 from paretopick.studies.certainty import Certainty, Judgement, Rehearsal, judge, rehearse
+from paretopick.studies.coins import taken_for_coins
 from paretopick.studies.data import StudyData, data_of
 from paretopick.studies.definition import Definition
 from paretopick.studies.differences import Beaten
 from paretopick.studies.pages import may_be_shorter
 from paretopick.studies.resolution import Resolution
-from paretopick.studies.result import OptionResult, ParetoResult
+from paretopick.studies.result import OptionResult, ParetoResult, Status
 from paretopick.studies.sharing import shared_noise
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks, nothing_to_compare
@@ -34,7 +36,14 @@ LEVEL = 0.95
 
 
 def result_of(
-    study: str, state: State, *, looks: Looks, sure: bool = True, rehearsals: int = 0, level: float = LEVEL
+    study: str,
+    state: State,
+    *,
+    looks: Looks,
+    sure: bool = True,
+    rehearsals: int = 0,
+    level: float = LEVEL,
+    baseline: str | None = None,
 ) -> ParetoResult:
     """Returns what a state says about the options now.
 
@@ -45,6 +54,7 @@ def result_of(
         sure: whether to look at all that takes a moment: who beats whom, who is nearly equal, the next step.
         rehearsals: how often to simulate the same study at the means as measured.
         level: how probable a status must be to be called sure.
+        baseline: the option to compare with, if it is another one than that of the study.
     """
     definition, said = state.definition, _said(state, level)
     means, signed = _means(state, said)
@@ -64,9 +74,9 @@ def result_of(
     estimates = None if judgement is None else judgement.estimates
     sharing = shared_noise(definition.pairing, estimates, state.block_names(said.present), definition.metrics)
     return ParetoResult(
-        study=study,
+        study_name=study,
         done=state.done or stopped is not None,
-        pareto=tuple(names[arm] for arm in sorted(said.front)),
+        answer=tuple(names[arm] for arm in sorted(said.front)),
         options=tuple(
             OptionResult(
                 option=name,
@@ -81,6 +91,7 @@ def result_of(
                 else dict.fromkeys(definition.goals),
                 left_in_round=left_in.get(arm),
                 in_answer=arm in said.front,
+                settings=dict(definition.settings[arm]),
                 beaten_by=beaten_by.get(arm),
                 **said.more_of(arm, definition),
             )
@@ -103,12 +114,13 @@ def result_of(
         ),
         is_part=definition.choice.max_arms is not None,
         level=level,
-        near_equals=said.near_equals(definition) if sure else (),
+        alike=said.near_equals(definition) if sure else (),
         resolution=_resolution(definition, judgement),
         stopped=stopped,
         spent=state.spent,
         look_ahead=_look_ahead(state, said) if sure else None,
         sharing=sharing,
+        compared_with_baseline=_compared_with_baseline(state, said, baseline) if sure else None,
     )
 
 
@@ -153,6 +165,18 @@ def _intervals(judgement: Judgement, definition: Definition, means: FloatArray) 
     return [[(low, high) for low, high in row] for row in ends.tolist()]
 
 
+def _compared_with_baseline(state: State, said: _Said, baseline: str | None) -> ComparedWithBaseline | None:
+    """How options compare with what is used today, if that was said."""
+    definition = state.definition
+    name = definition.baseline if baseline is None else baseline
+    if name is None:
+        return None
+    retired = definition.arm(name) in state.retired
+    why_not = "it is retired." if retired else "there are too few measurements."
+    present = [definition.options[arm] for arm in said.present]
+    return compare_with(name, said.judgement, present, definition.metrics, why_not)
+
+
 def _resolution(definition: Definition, judgement: Judgement | None) -> Resolution | None:
     """Where no margin is declared, and all Pareto-optimal options are to be found."""
     declared = definition.requirements.margins.any() or definition.choice.max_arms is not None
@@ -174,7 +198,7 @@ class _Said:
     judgement: Judgement | None = None
     """None if there is too little to be judged, or nothing."""
 
-    def status(self, arm: int) -> str:
+    def status(self, arm: int) -> Status:
         """Of an option that was not retired."""
         chance = self.chances.get(arm)
         if chance is None:
@@ -365,9 +389,13 @@ def _notes(state: State) -> Iterable[str]:
         yield f"{alone:,} of {counted(state.used, 'measurement')} {what} nothing with others."
     if state.failed:
         yield f"{counted(state.failed, 'attempt')} to measure failed."
-    noise = state.noise()
-    for metric, width in zip(state.definition.metrics, noise, strict=True):
-        if width == 0 and not metric.exact:
+    noise, is_binary = state.noise(), state.sums.binary(state.present)
+    for at, (metric, width) in enumerate(zip(state.definition.metrics, noise, strict=True)):
+        if metric.exact or width != 0:
+            continue
+        if is_binary[at] and not metric.log:
+            yield taken_for_coins(metric.name, int(state.sums.known[state.present, at].max()))
+        else:
             yield f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
 
 

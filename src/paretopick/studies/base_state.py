@@ -15,7 +15,7 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray, check_integer
 from paretopick._blocks import Blocked
-from paretopick.errors import LogDamaged, NotReady
+from paretopick.errors import InvalidInput, LogDamaged, NotReady
 from paretopick.estimates import Estimates, estimate
 from paretopick.events import Event, Row
 from paretopick.policies.base import STATE_FORMAT, Policy
@@ -106,6 +106,10 @@ class State(ABC):
     @abstractmethod
     def due_alike(self, out: Mapping[int, int]) -> list[int]:
         """Returns the options that ``proposals`` begins with, if several are equally due and any of them may be first."""
+
+    @abstractmethod
+    def room_for(self, arm: int, out: Mapping[int, int]) -> int:
+        """Returns how many more measurements of an option can count now, beside those that are being made."""
 
     @abstractmethod
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
@@ -302,7 +306,10 @@ class State(ABC):
             "retired": [[arm, why] for arm, why in sorted(self.retired.items())],
             "sums": self.sums.to_list(),
             "repeats": [repeats.to_list() for repeats in self.repeats],
-        } | ({"tells_repeat": True} if self.definition.tells_repeat else {})
+        } | {
+            **({"tells_repeat": True} if self.definition.tells_repeat else {}),
+            **({"described": other} if (other := self._described_since()) else {}),
+        }
 
     def _load_common(self, saved: Mapping[str, Any]) -> None:
         n_options = len(self.definition.options)
@@ -314,6 +321,12 @@ class State(ABC):
         self.repeats = [Repeats.from_list(repeats) for repeats in saved["repeats"]]
         if saved.get("tells_repeat", False):
             self._has_its_own_repeat()
+        self.definition = self.definition.described(saved.get("described", {}))
+
+    def _described_since(self) -> dict[str, Any]:
+        """What of the description of the study is otherwise than it was at first."""
+        before = self._base.description
+        return {name: value for name, value in self.definition.description.items() if value != before[name]}
 
     # Reading events.
 
@@ -325,6 +338,13 @@ class State(ABC):
                 f"expected a number below {len(self.definition.options)}."
             )
         return event.arm
+
+    def _describe(self, event: Event) -> None:
+        """The study has another baseline from now on, or is measured otherwise."""
+        try:
+            self.definition = self.definition.described(event.details or {})
+        except InvalidInput as problem:
+            raise LogDamaged(f"event {event.position} of the log ({event.kind}) cannot be read: {problem}") from None
 
     def _take_repeat(self, event: Event, arm: int) -> None:
         """A measurement of an option was told."""

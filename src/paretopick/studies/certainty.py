@@ -36,7 +36,15 @@ NEAR = 0.5
 
 @dataclass(frozen=True)
 class Certainty:
-    """The probability that the whole answer is right, as far as the measurements can say."""
+    """The probability that the whole answer is right, as far as the measurements can say.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> result.certainty.probability, result.certainty.draws
+    (1.0, 4000)
+    """
 
     probability: float | None
     """None if they say too little: ``how`` says why."""
@@ -53,6 +61,11 @@ class Rehearsal:
 
     Not the probability that this study is right: near ties look further apart in the means as measured than they are. See
     docs/certainty.md.
+
+    Of a study that is open::
+
+        rehearsal = study.result(rehearsals=1000).rehearsal
+        print(rehearsal.rate, rehearsal.interval)
     """
 
     right: int
@@ -398,6 +411,7 @@ def rehearse(definition: Definition, estimates: Estimates, budget: int, runs: in
             hypervolume=False,
             margins=None if required.is_plain else required.as_margins,
             limits=None if required.is_plain else required.as_limits,
+            progress=False,
         )
     except InvalidInput:
         if len(estimates.means) == len(definition.options):

@@ -23,6 +23,7 @@ NEEDED = {
     "joined": ("option", "settings"),
     "extended": ("budget",),
     "aimed": (),
+    "described": (),
     "imported": ("digest",),
     "released": ("numbers",),
 }

@@ -9,7 +9,7 @@ ones would do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 
 from paretopick._arrays import FloatArray, IntArray
 from paretopick._doubting import SINGLE
-from paretopick._words import counted, probability
+from paretopick._html import NUMBERS, TEXTS, paragraphs, table
+from paretopick._words import counted, probability, quoted
 from paretopick.bandits import Bandit
 from paretopick.errors import InvalidInput
 from paretopick.estimates import Estimates
@@ -69,7 +70,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What further measurements would bring; ``next_step`` says it in a sentence."""
+    """What further measurements would bring; ``next_step`` says it in a sentence.
+
+    Made by ``plan`` of a study that goes on::
+
+        ahead = pp.plan(study, more=[100, 300])
+        print(ahead.present, ahead.needed, ahead.next_step)
+    """
 
     used: int
     """Measurements so far."""
@@ -151,10 +158,28 @@ class Continuation:
             ],
         }
 
+    @property
+    def title(self) -> str:
+        """What ``cells`` are about."""
+        return f"How likely the answer will be right{self.within} after more measurements:"
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Returns the steps that are shown, as people read them: header and rows, the first of which is now."""
+        now = ["0", f"{self.used:,}", probability(self.present), ""]
+        steps = [
+            [f"{step.more:,}", f"{self.used + step.more:,}", probability(step.right), quoted(step.mostly) or "many"]
+            for step in self.shown
+        ]
+        return ["more", "in all", "right", "mostly of"], [now, *steps]
+
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        cells = table(*self.cells(), places=[NUMBERS, NUMBERS, NUMBERS, TEXTS])
+        return f"{paragraphs([self.title])}{cells}{paragraphs(self.sentences())}"
 
 
 def continuation_of(data: StudyData, **more: Any) -> Continuation:
@@ -189,6 +214,7 @@ def continuation(
     rng: int = 0,
     workers: int | None = None,
     find_margins: bool = False,
+    progress: Callable[[int, int], None] | bool = False,
 ) -> Continuation:
     """Returns what further measurements of a study would bring.
 
@@ -208,6 +234,7 @@ def continuation(
         rng: the seed; the same data say the same, whenever they are asked.
         workers: threads.
         find_margins: whether to say which margins a number of measurements resolves though the metrics have some.
+        progress: as for ``simulate``.
     """
     here = int(counts.sum())
     used = here if used is None else used
@@ -241,6 +268,7 @@ def continuation(
         margins=None if required.is_plain else required.as_margins,
         limits=None if required.is_plain else required.as_limits,
         ladder=[*ladder.rungs, *(scaled.rungs if of_declared else [])],
+        progress=progress,
     )
     right = np.maximum(_rising(1.0 - curve.rate_within), present_probability)
     shares = (curve.pulls_by_arm - counts) / np.array(steps)[:, None]

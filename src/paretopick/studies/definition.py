@@ -6,11 +6,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
-from paretopick._arrays import FloatArray, check_choice, check_distinct, check_name, check_sequence
+from paretopick._arrays import FloatArray, check_choice, check_name, check_sequence
 from paretopick._words import quoted, short
 from paretopick.errors import BudgetTooSmall, InvalidInput
 from paretopick.metrics import ERROR_SUFFIX, Metric, MetricsGiven, check_metrics, goals_of, requirements_of, signs_of
@@ -18,10 +16,11 @@ from paretopick.policies import DEFAULT_POLICY, POLICIES, PolicyChoice, PolicyGi
 from paretopick.policies.base import Policy
 from paretopick.studies.aims import NO_AIM, Aim, Finest, check_aim
 from paretopick.studies.budgets import NEARLY, Amount, Budget, BudgetGiven, CostGiven, Costs, budget_of, costs_of
-from paretopick.studies.repeats import check_repeat
+from paretopick.studies.options import name_of_option, options_of
+from paretopick.studies.told import Told, Values, read_measurement
 from paretopick.theory.requirements import Requirements
 
-RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits", "repeat")
+RESERVED_LATER = ("in_answer", "beaten_by", "worth_keeping", "within_limits", "repeat", "compared_with_baseline")
 """Columns that tables did not have yet when studies could have them as metrics or settings: these studies go on."""
 
 RESERVED = (
@@ -30,38 +29,7 @@ RESERVED = (
 )
 """Columns that sheets, exports and results have of their own."""
 
-Values = Mapping[str, Any] | Sequence[Any]
-"""One measurement, by name of the metric or in the order of the metrics; None for a metric that is missing. A mapping may have
-more than the metrics: the plate, the day, what it cost."""
-
-MOST_EXTRAS = 100
-LONGEST_TEXT = 10_000
-"""Values beside the metrics that a measurement may have, and characters that a text among them may have."""
-
-
-class Told(NamedTuple):
-    """One measurement, read from what a user gave."""
-
-    row: list[float | None]
-    """In the order of the metrics."""
-    extra: dict[str, Any]
-    """What was told beside the metrics: texts and numbers."""
-    worker: str | None = None
-    """Who made it, if it comes from elsewhere."""
-    at: float | None = None
-    """When, in seconds since 1970, likewise."""
-    repeat: int | None = None
-    """Which one of its option it was, from 0, if that was said."""
-
-    @property
-    def details(self) -> dict[str, Any] | None:
-        """What the event of it says beside the values."""
-        more: dict[str, Any] = {"extra": self.extra} if self.extra else {}
-        more |= {name: value for name, value in (("at", self.at), ("repeat", self.repeat)) if value is not None}
-        return more or None
-
-
-Scale = str | Mapping[str, float]
+Scale: TypeAlias = Literal["noise", "raw"] | Mapping[str, float]
 """``"noise"``, ``"raw"``, or what each metric is divided by."""
 
 
@@ -77,7 +45,7 @@ class Definition:
     budget: Budget
     """So many measurements, or so much of a unit."""
     choice: PolicyChoice
-    compared_in: str
+    compared_in: Literal["noise", "raw"]
     """In units of what metrics without a width of their own are compared: "noise", or "raw" for as they are."""
     cost: CostGiven | None = None
     """Where the budget is in a unit, what a measurement costs, as ``define`` takes it; None for what is called as the unit."""
@@ -85,6 +53,8 @@ class Definition:
     """When it stops before the budget is spent."""
     pairing: str | None = None
     """What measurements share that makes them vary: "repeat", or a column that is told beside the metrics; None for nothing."""
+    baseline: str | None = None
+    """The option that results compare the others with, what is used today for instance; it may change later."""
     command: tuple[str, ...] = ()
     """What ``paretopick run`` measured with when the study was created; to be repaired, it may change, as may the next five."""
     shell: bool = False
@@ -106,7 +76,7 @@ class Definition:
         cost = dict(self.cost) if isinstance(self.cost, Mapping) else self.cost
         aim = self.aim.to_dict()
         rest = {"details": details, "aim": aim, "prepare": list(self.prepare), "warmup": self.warmup, "cost": cost}
-        rest |= {"pairing": self.pairing}
+        rest |= {"pairing": self.pairing, "baseline": self.baseline}
         return {
             "options": list(self.options),
             "settings": [dict(row) for row in self.settings],
@@ -138,7 +108,7 @@ class Definition:
     def _from_dict(cls, record: Mapping[str, Any]) -> Definition:
         widths, compared_in = _scale(record["scale"])
         details = record.get("details", {})
-        metrics = {name: {"goal": goal, **details.get(name, {})} for name, goal in record["metrics"].items()}
+        metrics: dict[str, Any] = {name: {"goal": goal, **details.get(name, {})} for name, goal in record["metrics"].items()}
         measured = check_metrics(metrics, exact=record.get("exact", ()), scale=widths)
         aim = record.get("aim", {})
         definition = cls(
@@ -157,7 +127,7 @@ class Definition:
             prepare=tuple(record.get("prepare", ())),
             warmup=record.get("warmup", 0),
             pairing=None if record.get("pairing") is None else check_name(record["pairing"], "pairing"),
-        )
+        ).with_baseline(record.get("baseline"))
         definition.costs  # noqa: B018 -- which may be wrong
         return definition
 
@@ -246,7 +216,7 @@ class Definition:
             needed = quoted(self.settings[0]) or "none"
             raise InvalidInput(f"option {option!r} has the settings {short(settings)}; the other options have {needed}.")
         ordered = {name: settings[name] for name in self.settings[0]}
-        names, all_settings = _options(rows | {option: ordered})
+        names, all_settings = options_of(rows | {option: ordered})
         costs = self.cost
         if isinstance(costs, Mapping) and cost is not None:
             costs = {**costs, option: cost}
@@ -257,6 +227,24 @@ class Definition:
         grown = replace(self, options=names, settings=all_settings, cost=costs)
         grown.costs  # noqa: B018 -- which may be wrong
         return grown
+
+    def with_baseline(self, option: Any) -> Definition:
+        """Returns the same definition with another option that results compare with, None for none; refuses what is no option."""
+        name = None if option is None else check_choice(name_of_option(option), self.options, "option")
+        return self if name == self.baseline else replace(self, baseline=name)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What may change later without making it another study, as JSON values: the baseline, and how it is measured."""
+        how = {name: getattr(self, name) for name in ("baseline", "command", "shell", "timeout", "folder", "prepare", "warmup")}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in how.items()}
+
+    def described(self, told: Mapping[str, Any]) -> Definition:
+        """Returns the same definition with some of its ``description`` otherwise; refuses a baseline that is no option."""
+        other = {check_choice(name, self.description, "part of a description"): value for name, value in told.items()}
+        baseline = other.pop("baseline", self.baseline)
+        changed: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in other.items()}
+        return replace(self, **changed).with_baseline(baseline)
 
     def rows(self, measurements: Any) -> list[tuple[int, Told]]:
         """Returns many measurements with the numbers of their options, or says what is wrong with which."""
@@ -279,50 +267,12 @@ class Definition:
 
     def told(self, given: Values | Told) -> Told:
         """Returns one measurement, or says by name what is wrong with it."""
-        if isinstance(given, Told):
-            return given
-        if isinstance(given, Mapping):
-            missing = [name for name in self.goals if name not in given]
-            if missing:
-                raise InvalidInput(
-                    f"there is no value for metric {quoted(missing)}, only for {quoted(given) or 'none'}; a measurement needs "
-                    f"{quoted(self.goals)}, and None for what could not be measured."
-                )
-            row = [given[name] for name in self.goals]
-            extra = {name: value for name, value in given.items() if name not in self.goals}
-            told = extra.pop("repeat", None) if self.counts_repeats else None
-            repeat = None if told is None or told == "" else check_repeat(told)
-        else:
-            repeat = None
-            row, extra = check_sequence(given, "values", f"is not a measurement; give a mapping with {quoted(self.goals)}"), {}
-            if len(row) != len(self.metrics):
-                raise InvalidInput(
-                    f"{short(row)} has {len(row)} values; a measurement has {len(self.goals)}: {quoted(self.goals)}."
-                )
-        values = [None if value is None else metric.value(value) for metric, value in zip(self.metrics, row, strict=True)]
-        if not any(value is not None for value in values):
-            raise InvalidInput("the measurement has no value at all; report it as failed instead.")
-        return Told(values, self._extra(extra), repeat=repeat)
+        return given if isinstance(given, Told) else read_measurement(given, self.metrics, self._taken, self.counts_repeats)
 
-    def _extra(self, given: Mapping[Any, Any]) -> dict[str, Any]:
-        """What was told beside the metrics, without what is empty."""
-        columns = {*RESERVED} - (set() if self.counts_repeats else {"repeat"}) | {*self.settings[0]}
-        extra = {}
-        for name, value in given.items():
-            check_name(name, "value beside the metrics")
-            if name in columns or name.endswith(ERROR_SUFFIX):
-                raise InvalidInput(f"{name!r} is a column that tables have already; call this value otherwise.")
-            value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
-            if value is not None and (not _is_setting(value) or (isinstance(value, str) and len(value) > LONGEST_TEXT)):
-                raise InvalidInput(
-                    f"{name!r} is {short(value)}; beside the metrics ({quoted(self.goals)}) a measurement may have finite "
-                    f"numbers and texts of up to {LONGEST_TEXT:,} characters."
-                )
-            if value not in (None, ""):
-                extra[name] = value
-        if len(extra) > MOST_EXTRAS:
-            raise InvalidInput(f"there are {len(extra)} values beside the metrics; at most {MOST_EXTRAS} are kept.")
-        return extra
+    @cached_property
+    def _taken(self) -> set[str]:
+        """Columns that tables have already, which cannot be told beside the metrics."""
+        return {*RESERVED} - (set() if self.counts_repeats else {"repeat"}) | {*self.settings[0]}
 
     def differences(self, other: Definition) -> list[str]:
         """Returns in words what another definition has otherwise, beside the command that measures."""
@@ -362,9 +312,10 @@ def define(
     confidence: float | None = None,
     resolution: Finest | None = None,
     pairing: str | None = None,
+    baseline: Any = None,
 ) -> Definition:
     """Returns the definition of a study, or says what is wrong with it; ``Study.create`` describes the arguments."""
-    names, settings = _options(options)
+    names, settings = options_of(options)
     widths, compared_in = _scale(scale)
     measured = check_metrics(metrics, exact=exact, scale=widths)
     if compared_in == "raw" and any(metric.width is not None for metric in measured):
@@ -382,7 +333,7 @@ def define(
         cost=cost,
         aim=check_aim(confidence, resolution, measured),
         pairing=None if pairing is None else check_name(pairing, "pairing"),
-    )
+    ).with_baseline(baseline)
     _check_pairing(definition)
     if definition.aim.is_set and (not chosen.roundless or chosen.max_arms is not None):
         raise InvalidInput(
@@ -448,66 +399,6 @@ def _check_costs(definition: Definition, costs: Costs) -> None:
         )
 
 
-def _options(options: Any) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:
-    """Names and settings from a list of names, a list of rows with a name, or a mapping of names to settings."""
-    if isinstance(options, Mapping):
-        rows = list(options.items())
-    else:
-        listed = check_sequence(options, "options", 'is not a list of names; write for instance ["zlib 1", "zlib 9"]')
-        rows = [_row(entry) for entry in listed]
-    if not rows:
-        raise InvalidInput("there are no options; give at least one to measure.")
-    names = tuple(check_name(name, "option") for name, _ in rows)
-    check_distinct(names, "option")
-    settings = []
-    for name, row in rows:
-        if not isinstance(row, Mapping):
-            raise InvalidInput(f"option {name!r} has the settings {short(row)}; they are a mapping, such as {{'level': 9}}.")
-        if list(row) != list(rows[0][1]):
-            raise InvalidInput(f"option {name!r} has the settings {short(row)}; give each option the same ones as {names[0]!r}.")
-        for column, value in row.items():
-            check_name(column, "column of options")
-            if not _is_setting(value):
-                raise InvalidInput(f"option {name!r} has {column}={short(value)}; settings are texts and finite numbers.")
-        settings.append(dict(row))
-    return names, tuple(settings)
-
-
-def option_with_settings(option: Any, settings: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
-    """Returns the name and the settings of one option, from a name and settings, or a row with its name among them."""
-    name, row = _row(option)
-    if settings is not None and not isinstance(settings, Mapping):
-        raise InvalidInput(f"settings={short(settings)} is not a mapping, such as {{'level': 9}}.")
-    names, rows = _options({check_name(name, "option"): dict(row) | dict(settings or {})})
-    return names[0], rows[0]
-
-
-def _row(entry: Any) -> tuple[str, Mapping[str, Any]]:
-    """The name and the settings of one option, from a name or number, or a mapping with its name among the settings."""
-    if isinstance(entry, Mapping):
-        row = dict(entry)
-        name = row.pop("option", None) if "option" in row else row.pop("name", None)
-        if name is None:
-            raise InvalidInput(f"an option is {short(dict(entry))}, without a name; add option=... to it.")
-        return _name(name), row
-    return _name(entry), {}
-
-
-def _name(given: Any) -> Any:
-    """A number as the name of an option, and whatever else as it is."""
-    is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
-    return str(given) if is_number and _is_setting(getattr(given, "item", lambda: given)()) else given
-
-
-def _is_setting(value: Any) -> bool:
-    """Whether databases and commands can take it: a text without NUL and halves of characters, or a number within floats."""
-    if isinstance(value, str):
-        return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
-    if isinstance(value, int):
-        return value.bit_length() <= 1024
-    return isinstance(value, float) and math.isfinite(value)
-
-
 def _check_columns(names: list[str], taken: Collection[str]) -> None:
     """Metrics and settings are columns of one sheet."""
     for name in names:
@@ -537,10 +428,10 @@ def _check_details(choice: PolicyChoice, metrics: Sequence[Metric]) -> None:
         )
 
 
-def _scale(scale: Any) -> tuple[Mapping[str, float] | None, str]:
+def _scale(scale: Any) -> tuple[Mapping[str, float] | None, Literal["noise", "raw"]]:
     """The widths that are given, and what metrics without one are compared in."""
     if isinstance(scale, Mapping):
         return scale, "noise"
     if not isinstance(scale, str) or scale not in ("noise", "raw"):
         raise InvalidInput(f'scale={short(scale)} must be "noise", "raw", or what to divide each metric by.')
-    return None, str(scale)
+    return None, "raw" if scale == "raw" else "noise"

@@ -98,10 +98,11 @@ def _times(ratio: float, interval: Interval, way: str) -> str:
     low, high = interval
     if way == "smaller":
         ratio, low, high = 1 / ratio, 1 / high, 1 / low if low > 0 else math.inf
-    return f"{_factor(ratio)} times {way}{_between(_factor(low), _factor(high))}"
+    return f"{factor(ratio)} times {way}{_between(factor(low), factor(high))}"
 
 
-def _factor(ratio: float) -> str:
+def factor(ratio: float) -> str:
+    """Returns how many times, with as many digits as people read."""
     return f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:,.0f}"
 
 

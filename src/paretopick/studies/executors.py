@@ -15,6 +15,7 @@ from multiprocessing import connection, parent_process
 from typing import Any
 
 from paretopick._arrays import check_workers
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 
 
@@ -62,6 +63,70 @@ class Processes(Executor):
             process.kill()
 
 
+class ThreadEach(Executor):
+    """A thread for each call: one that does not come back takes nobody's place, and does not keep the program from ending."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Runs it in a thread of its own."""
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as problem:
+                future.set_exception(problem)
+
+        threading.Thread(target=run, daemon=True).start()
+        return future
+
+
+class ProcessEach(Executor):
+    """Processes of which each can be ended without the others: what runs in one of them is stopped, and it is replaced.
+
+    Args:
+        size: how many.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._free = [_started() for _ in range(size)]
+        self._busy: dict[Future[Any], Processes] = {}
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Has a process run it that runs nothing else; no more are asked for than there are processes."""
+        for done in [future for future in self._busy if future.done()]:
+            self._free.append(self._busy.pop(done))
+        pool = self._free.pop()
+        future = pool.submit(fn, *args, **kwargs)
+        self._busy[future] = pool
+        return future
+
+    def stop(self, future: Future[Any]) -> None:
+        """Ends the process that runs something, with all that it has started."""
+        pool = self._busy.pop(future)
+        pool.kill()
+        pool.shutdown(wait=False)
+        self._free.append(_started())
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Ends the processes."""
+        for pool in (*self._free, *self._busy.values()):
+            pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def kill(self) -> None:
+        """Ends the processes and what they measure."""
+        for pool in (*self._free, *self._busy.values()):
+            pool.kill()
+
+
+def _started() -> Processes:
+    """A process that has started already, so that this takes none of the time that a call has."""
+    pool = Processes(1)
+    pool.submit(int).result()
+    return pool
+
+
 def _begin() -> None:
     """Makes a process of the pool deaf to Ctrl-C, and ends it, with all that it has started, when its parent has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -87,26 +152,36 @@ def _end_group(leader: int) -> None:
 
 
 @contextmanager
-def executor_of(workers: int | Executor, processes: bool) -> Iterator[tuple[Executor, int]]:
-    """What measures, and how many at a time."""
+def executor_of(workers: int | Executor, processes: bool, *, apart: bool = False) -> Iterator[tuple[Executor, int]]:
+    """What measures, and how many at a time.
+
+    Args:
+        workers: how many, or an executor of the user, which stays as it is.
+        processes: whether they are processes, and not threads.
+        apart: whether one of them may have to be given up, without the others.
+    """
     if isinstance(workers, Executor):
         yield workers, getattr(workers, "_max_workers", 1)
         return
     size = check_workers(workers)
-    executor = Processes(size) if processes else ThreadPoolExecutor(size)
+    executor: Executor
+    if apart:
+        executor = ProcessEach(size) if processes else ThreadEach()
+    else:
+        executor = Processes(size) if processes else ThreadPoolExecutor(size)
     try:
         yield executor, size
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-def check_sendable(measure: Callable[..., Any]) -> None:
-    """Refuses a function that cannot be sent to another process."""
+def check_sendable(value: Any) -> None:
+    """Refuses a function, or an option, that cannot be sent to another process."""
     try:
-        pickle.dumps(measure)
+        pickle.dumps(value)
     except Exception as problem:
         raise InvalidInput(
-            f"{measure!r} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
+            f"{short(value)} cannot be sent to another process ({problem}); define it at the top of a module, or use threads."
         ) from None
 
 

@@ -26,7 +26,20 @@ from paretopick.studies.tables import read_options
 from paretopick.studies.usage import check_exit_code
 
 KEYS = (
-    *("name", "options", "metrics", "exact", "budget", "cost", "policy", "scale", "confidence", "resolution", "pairing"),
+    *(
+        "name",
+        "options",
+        "metrics",
+        "exact",
+        "budget",
+        "cost",
+        "policy",
+        "scale",
+        "confidence",
+        "resolution",
+        "pairing",
+        "baseline",
+    ),
     *("command", "shell", "timeout", "folder", "prepare", "warmup", "retries", "workers"),
 )
 NEEDED = ("options", "metrics", "budget")
@@ -90,6 +103,7 @@ def study_file_text(study: StudyFile) -> str:
         "scale": None if definition.scale == "noise" else definition.scale,
         **definition.aim.to_dict(),
         "pairing": definition.pairing,
+        "baseline": definition.baseline,
         "command": list(definition.command) or None,
         "shell": definition.shell or None,
         "timeout": definition.timeout,
@@ -139,6 +153,7 @@ def _study(record: Mapping[str, Any], path: Path) -> StudyFile:
         confidence=record.get("confidence"),
         resolution=record.get("resolution"),
         pairing=record.get("pairing"),
+        baseline=_joined([record["baseline"]])[0][0] if "baseline" in record else None,
     )
     return StudyFile(
         name=_text(record.get("name", path.stem), "name"),

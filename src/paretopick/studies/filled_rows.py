@@ -7,19 +7,20 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from paretopick._arrays import check_name
-from paretopick._tables import THOUSANDS, Table
-from paretopick._texts import NUMBER, whole_number_of
+from paretopick._tables import Table
+from paretopick._texts import whole_number_of
 from paretopick._words import counted, cut, quoted, short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX
-from paretopick.studies.definition import RESERVED, Told
+from paretopick.studies.definition import RESERVED
 from paretopick.studies.repeats import check_repeat
 from paretopick.studies.study import Study
-from paretopick.studies.tables import cells_of, check_metric_columns, time_text
+from paretopick.studies.tables import cells_of, check_metric_columns
+from paretopick.studies.times import time_of
+from paretopick.studies.told import Told
 
 NO_FAILURE = ("", "-", "0", "no", "none", "false", "n", "nein", "non")
 """What people write into the column ``failed`` when nothing failed."""
@@ -170,11 +171,11 @@ class FilledRows:
     def _measured(self, line: int, values: Sequence[float | None]) -> Told:
         """A measurement with what a row says beside the metrics."""
         row, metrics = self.table.rows[line], self.study.metrics
-        extra = {name: _value(row[name], self.table) for name in self._extras}
+        extra = {name: self.table.value(line, name) for name in self._extras}
         told = self.study.definition.told({**dict(zip(metrics, values, strict=True)), **extra})
         worker = row.get("worker") or None
         who = None if worker is None else check_name(worker, "worker")
-        return told._replace(worker=who, at=_time(row.get("at", "")), repeat=self._repeat(row))
+        return told._replace(worker=who, at=time_of(row.get("at", "")), repeat=self._repeat(row))
 
     def _check_exact(self, option: str, values: Sequence[float | None]) -> None:
         """Refuses a row with another value of an exact metric than the study has, or a row before it."""
@@ -232,7 +233,8 @@ class FilledRows:
         else:
             fate = "failed" if there["status"] == "failed" else "was taken back"
             raise InvalidInput(
-                f"measurement {number} {fate} ({there['why']}); leave the row out. It is measured again under another number."
+                f"measurement {number} {fate} ({there['why']}); leave the row out. It is measured again under another number; if "
+                "these are its right values, import them in a file without the columns 'number' and 'study'."
             )
 
     def _correct(self, number: int, row: _Row, there: Mapping[str, Any], before: Sequence[float | None]) -> None:
@@ -249,15 +251,15 @@ class FilledRows:
             raise InvalidInput(f"measurement {number} was taken back ({there['why']}); leave the row out.")
         self.failed[number] = row.why
         costs = self.study.definition.costs
-        if costs is not None and costs.name in self._extras and (cost := self.table.rows[row.line][costs.name]):
-            self.costs[number] = costs.checked(_value(cost, self.table))
+        if costs is not None and costs.name in self._extras and self.table.rows[row.line][costs.name]:
+            self.costs[number] = costs.checked(self.table.value(row.line, costs.name))
         if there["status"] == "out" or mine:
             self.failures.append(number)
         else:
             self.known += 1
 
     def _compare_extras(self, number: int, row: _Row, there: Mapping[str, Any]) -> None:
-        cells = {name: _value(self.table.rows[row.line][name], self.table) for name in self._extras}
+        cells = {name: self.table.value(row.line, name) for name in self._extras}
         if any(cell is not None and str(cell) != str(there.get(name)) for name, cell in cells.items()):
             self._other_extras.append(number)
 
@@ -318,31 +320,6 @@ def _number(row: Mapping[str, str]) -> int | None:
     if number is not None and not 1 <= number < 2**31:
         raise InvalidInput(f"its number is {short(text)}; it must be one from a sheet.")
     return number
-
-
-def _value(cell: str, table: Table) -> Any:
-    """A cell beside the metrics: a number if it is written as one and nothing else could be meant, a text, or None."""
-    if re.fullmatch(r"-?(0|[1-9]\d{0,14})", cell, re.ASCII):
-        return int(cell)
-    plain = cell.replace(",", ".") if table.decimal_comma and "." not in cell else cell
-    if NUMBER.fullmatch(plain) and not re.match(r"[+-]?0\d", plain) and not (table.decimal_comma and THOUSANDS.fullmatch(cell)):
-        return float(plain) if math.isfinite(float(plain)) else cell
-    return cell or None
-
-
-def _time(cell: str) -> float | None:
-    """When a measurement was made, in seconds since 1970; without a time zone, by that of Greenwich."""
-    if not cell:
-        return None
-    try:
-        moment = datetime.fromisoformat(cell)
-        at = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        time_text(at)  # which exports have to be able to write
-    except (ValueError, OverflowError, OSError):
-        raise InvalidInput(
-            f"its time ('at') is {short(cell)}; write it as 2026-01-31T12:00:00+00:00, or leave it empty."
-        ) from None
-    return at
 
 
 def listing(title: str, lines: Sequence[str]) -> str:

@@ -99,6 +99,10 @@ class InRounds(State):
             missing[arm] -= count
         return missing
 
+    def room_for(self, arm: int, out: Mapping[int, int]) -> int:
+        """Returns how many measurements of an option are due and not being made."""
+        return int(self._missing(out)[arm])
+
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
         """Returns how many measurements of each option are being made beyond those that are due."""
         due = self._policy.due
@@ -187,6 +191,8 @@ class InRounds(State):
                 self._policy.retire(arm)
             case "corrected":
                 self._correct(event)
+            case "described":
+                self._describe(event)
             case "imported" | "released":
                 pass
             case _:

@@ -9,7 +9,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Measurement:
-    """Something to measure: tell its ``number`` what came out."""
+    """Something to measure: tell its ``number`` what came out.
+
+    >>> from paretopick import Study
+    >>> options = {"zlib 1": {"level": 1}, "zlib 9": {"level": 9}}
+    >>> study = Study.create("a", options=options, metrics={"seconds": "min"}, budget=20, storage="sqlite://")
+    >>> (todo,) = study.ask()
+    >>> todo.number, todo.option, todo.settings
+    (1, 'zlib 1', {'level': 1})
+    """
 
     number: int
     option: str

@@ -47,7 +47,8 @@ class FarOff:
 def far_off(state: State, events: Sequence[Event]) -> list[FarOff]:
     """Returns the values of some measurements that are far from the others of their options.
 
-    They are compared with what is there without any of them; where that is too little, as in a first file, each with all others.
+    They are compared with what is there without any of them, and, since that may be little, as after a first file, each with all
+    others.
     Chances, metrics that are 0 or 1, have no values that are far off.
 
     Args:
@@ -68,9 +69,7 @@ def far_off(state: State, events: Sequence[Event]) -> list[FarOff]:
                 continue
             values = [(event, value) for event in rows if (value := (event.measured or ())[at]) is not None]
             told = sorted((float(metric.scaled(value)), event.number or 0) for event, value in values)
-            for value, number in _outermost(told, apart[at], together[at] if all_counted else None, arm):
-                near = _distance(apart[at], arm, value) or _distance(_without(together[at], arm, value), arm, value)
-                assert near is not None
+            for value, number, near in _outermost(told, apart[at], together[at] if all_counted else None, arm):
                 shown, others = (float(metric.unscaled(each)) for each in (value, near.others))
                 found.append(FarOff(number, definition.options[arm], metric.name, shown, others, near.stds))
     return sorted(found, key=lambda each: each.number)
@@ -82,25 +81,27 @@ def _option(event: Event) -> int:
 
 def _outermost(
     told: Sequence[tuple[float, int]], apart: _Column, together: _Column | None, arm: int
-) -> Iterable[tuple[float, int]]:
-    """Those of some values of an option, sorted, that are far off: looked at from both ends, as long as there are some."""
+) -> Iterable[tuple[float, int, _Distance]]:
+    """Those of some values of an option, sorted, that are far off, and how far: from both ends, as long as there are some."""
     last = len(told)
     for place in range(last - 1, -1, -1):
-        if not _is_far(told[place][0], apart, together, arm):
+        if (far := _far(told[place][0], apart, together, arm)) is None:
             break
         last = place
-        yield told[place]
+        yield *told[place], far
     for value, number in told[:last]:
-        if not _is_far(value, apart, together, arm):
+        if (far := _far(value, apart, together, arm)) is None:
             break
-        yield value, number
+        yield value, number, far
 
 
-def _is_far(value: float, apart: _Column, together: _Column | None, arm: int) -> bool:
+def _far(value: float, apart: _Column, together: _Column | None, arm: int) -> _Distance | None:
+    """How far a value is from what was there without those that are looked at, or from all others; None if it is not far."""
     near = _distance(apart, arm, value)
-    if near is None and together is not None:
-        near = _distance(_without(together, arm, value), arm, value)
-    return near is not None and near.stds > FAR and near.chance < UNLIKELY
+    if near is not None and near.is_far:
+        return near
+    near = None if together is None else _distance(_without(together, arm, value), arm, value)
+    return near if near is not None and near.is_far else None
 
 
 class _Distance(NamedTuple):
@@ -110,6 +111,11 @@ class _Distance(NamedTuple):
     stds: float
     chance: float
     """That one more value is as far away, if noise is normal."""
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the value is to be named."""
+        return self.stds > FAR and self.chance < UNLIKELY
 
 
 class _Column(NamedTuple):

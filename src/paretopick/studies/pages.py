@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paretopick._words import counted, joined, listed, probability, some, unmistakable
+from paretopick._html import LONG_TEXTS, NUMBERS, TEXTS, paragraphs, table
+from paretopick._words import counted, joined, listed, probability, some, text_of, unmistakable
 from paretopick.metrics import INTERVAL
 from paretopick.studies.differences import aligned, plain_number
 
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from paretopick.studies.baselines import ComparedWithBaseline
     from paretopick.studies.result import OptionResult, ParetoResult
 
-TEXTS = ("option", "status", "beaten by")
-"""Columns of ``cells`` that are not numbers."""
+AGAINST = "compared with the baseline"
 
-WRAPPED = ' class="text" style="white-space: normal"'
-"""How cells of a table are marked that may go over several lines."""
+TEXT_COLUMNS = ("option", "status", AGAINST, "beaten by")
+"""Columns of ``cells`` that are not numbers."""
 
 SURELY_OUT = {
     "Surely out": "dominated",
@@ -35,13 +35,18 @@ MOST_NAMES = 12
 
 def headline(result: ParetoResult) -> str:
     """Returns the answer on one line, and how sure it is."""
-    used = f"{result.used_text} {'used' if result.spent is None else 'spent'}"
-    if not result.pareto and result.probability is not None and result.has_limits:
+    used = result.used_text if result.judged else f"{result.used_text} {'used' if result.spent is None else 'spent'}"
+    if not result.answer and result.probability is not None and result.has_limits:
         return f"{_nobody(result)[:-1]} ({used}). That is {_right(result)}."
-    front = ", ".join(_choices(result, result.pareto)) or ("none" if result.done else "none yet")
+    front = ", ".join(_choices(result, result.answer)) or ("none" if result.done else "none yet")
     state = sought(result).capitalize() if result.done else "Best guess so far"
     text = f"{state}: {front} ({used})."
     return text if result.probability is None else f"{text} {'It' if result.is_part else 'The set'} is {_right(result)}."
+
+
+def page(result: ParetoResult, *, beside_table: bool = False, ahead: bool = True) -> str:
+    """Returns all that ``print`` says; see ``lines``."""
+    return "\n".join([headline(result), *lines(result, beside_table=beside_table, ahead=ahead)])
 
 
 def sought(result: ParetoResult) -> str:
@@ -61,14 +66,14 @@ def _right(result: ParetoResult) -> str:
 
 def sentence(result: ParetoResult) -> str:
     """Returns the answer in one sentence, which says what is sure and what is not."""
-    if not result.pareto:
+    if not result.answer:
         return _nobody(result)
     named = sought(result)
     members = [row for row in result.ranked() if row.in_answer]
     sure = _choices(result, [row.option for row in members if row.status == "pareto"])
     likely = _choices(result, [row.option for row in members if row.status != "pareto"])
     if all(row.probability is None for row in members):
-        found = f"{listed(result.pareto)} {'looks' if len(result.pareto) == 1 else 'look'} {named}"
+        found = f"{listed(result.answer)} {'looks' if len(result.answer) == 1 else 'look'} {named}"
     elif sure and likely:
         found = f"{joined(sure)} {'is' if len(sure) == 1 else 'are'} {named}, and probably {joined(likely)}"
     else:
@@ -80,7 +85,7 @@ def sentence(result: ParetoResult) -> str:
 
 def _choices(result: ParetoResult, names: Sequence[str]) -> list[str]:
     """Some members of the answer, with "or" between those of which either will do."""
-    groups = dict.fromkeys(tuple(name for name in names if name in group) for group in result.choices)
+    groups = dict.fromkeys(tuple(name for name in names if name in group) for group in result.named_choices)
     places = {group: names.index(group[0]) for group in groups if group}
     return [" or ".join(unmistakable(group)) for group in sorted(places, key=lambda group: places[group])]
 
@@ -99,31 +104,47 @@ def how_sure(result: ParetoResult) -> str:
     """Returns how sure the answer is, and which options are the likeliest to be on its wrong side."""
     if result.probability is None:
         return f"How sure that is cannot be said: {result.certainty.how[:1].lower()}{result.certainty.how[1:]}"
-    text = f"{'This set' if result.pareto else 'That'} is {_right(result)}"
+    text = f"{'This set' if result.answer else 'That'} is {_right(result)}"
     matters = [row for row in result.doubtful if not _either_will_do(row, result)]
     doubts = [f"{name} ({_wrongly(row)})" for row, name in zip(matters, _names(matters[:MOST_DOUBTS]), strict=False)]
     text += f"; the doubt is mostly about {joined(doubts)}" if doubts else ""
     aside = {row.option for row in result.doubtful} - {row.option for row in matters}
-    alike = [listed(group) for group in result.near_equals if not aside.isdisjoint(group)]
+    alike = [listed(group) for group in result.alike if not aside.isdisjoint(group)]
     return f"{text}; of {joined(alike)}, which are nearly equal, either will do." if alike else f"{text}."
 
 
-def lines(result: ParetoResult) -> Iterator[str]:
-    """Yields what else one should know, a line each: the groups, near-equals, the next step, the notes."""
+def lines(result: ParetoResult, *, beside_table: bool = False, ahead: bool = True) -> Iterator[str]:
+    """Yields what else one should know, a line each: the groups, near-equals, the baseline, the next step, the notes.
+
+    Args:
+        result: of a study.
+        beside_table: whether the table is shown, too, which has how each option compares with the baseline.
+        ahead: whether to find out the next step, which takes a moment.
+    """
     if result.used and all(row.probability is None for row in result.options):
         yield how_sure(result)
     yield from group_lines(result)
+    if result.compared_with_baseline is not None:
+        yield result.compared_with_baseline.sentence
+        yield from () if beside_table else _against_baseline(result, result.compared_with_baseline)
     if result.spent is not None:
         yield f"Budget: {result.spent.sentence}"
     if result.stopped is not None:
         yield result.stopped
         yield from _longer_than_need_be(result)
-    elif result.next_step is not None:
+    elif ahead and result.next_step is not None:
         yield f"Next: {result.next_step}"
     if result.sharing is not None:
         yield f"Shared: {result.sharing.sentence}"
     for note in result.notes:
         yield f"Note: {note}"
+
+
+def _against_baseline(result: ParetoResult, compared: ComparedWithBaseline) -> Iterator[str]:
+    """How each option of the answer compares with the baseline; of many those that are ranked first."""
+    members = [row.option for row in result.ranked() if row.in_answer and compared.text(row.option)]
+    for name in members[:MOST_NAMES]:
+        yield f"Compared with {compared.baseline}, {name}: {compared.text(name)}"
 
 
 def _longer_than_need_be(result: ParetoResult) -> Iterator[str]:
@@ -140,7 +161,7 @@ def may_be_shorter(spare: Sequence[str]) -> str:
 
 def group_lines(result: ParetoResult) -> Iterator[str]:
     """Yields who is surely in, open and surely out, and who is nearly equal, a line each."""
-    groups = result.groups
+    groups = result.named_groups
     if any(row.probability is not None for row in result.options):
         yield from _group("Surely in", unmistakable(groups.surely_in))
         unsure = sorted((row for row in result.options if row.status == "open"), key=lambda row: -(row.doubt or 0.0))
@@ -149,7 +170,7 @@ def group_lines(result: ParetoResult) -> Iterator[str]:
         by_text = {row.option: status_text(row) for row in result.ranked()}
         for title, status in SURELY_OUT.items():
             yield from _group(title, unmistakable(name for name in groups.surely_out if by_text[name] == status))
-    for group in result.near_equals:
+    for group in result.alike:
         yield f"Nearly equal, either will do: {listed(group)}"
 
 
@@ -179,8 +200,8 @@ def _wrongly(row: OptionResult) -> str:
 
 def _either_will_do(row: OptionResult, result: ParetoResult) -> bool:
     """Whether another option of the answer is nearly equal, so that it matters little on which side this one is."""
-    groups = (set(group) - {row.option} for group in result.near_equals if row.option in group)
-    return any(not group.isdisjoint(result.pareto) for group in groups)
+    groups = (set(group) - {row.option} for group in result.alike if row.option in group)
+    return any(not group.isdisjoint(result.answer) for group in groups)
 
 
 def _names(rows: Iterable[OptionResult]) -> list[str]:
@@ -198,8 +219,13 @@ def status_text(row: OptionResult) -> str:
     return "covered" if row.status == "dominated" and (row.worth_keeping or 0.0) >= 0.5 else row.status
 
 
-def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
-    """Returns the table as people read it, header and rows, Pareto-optimal options first."""
+def cells(result: ParetoResult, *, baseline: bool = True) -> tuple[list[str], list[list[str]]]:
+    """Returns the table as people read it, header and rows, Pareto-optimal options first.
+
+    Args:
+        result: of a study.
+        baseline: whether to say how options compare with the baseline, if there is one.
+    """
     header = ["option", "status"]
     for metric in result.metric_records:
         header += metric.headings
@@ -210,9 +236,14 @@ def cells(result: ParetoResult) -> tuple[list[str], list[list[str]]]:
             row += mean_and_interval(found.means[metric.name], found.intervals[metric.name])[: len(metric.headings)]
         chances = [probability(found.worth_keeping if result.has_margins else found.probability)]
         chances += [probability(found.within_limits)] if result.has_limits else []
-        rows.append([*row, *chances, f"{found.measurements:,}", _why_out(found, result)])
-    limits = ["P(within limits)"] if result.has_limits else []
-    return [*header, "P(worth keeping)" if result.has_margins else "P(optimal)", *limits, "measured", "beaten by"], rows
+        against = [_against(found, result.compared_with_baseline)] if baseline and result.compared_with_baseline else []
+        rows.append([*row, *chances, f"{found.measurements:,}", *against, _why_out(found, result)])
+    header += ["P(worth keeping)" if result.has_margins else "P(optimal)", *(["P(within limits)"] if result.has_limits else [])]
+    return [*header, "measured", *([AGAINST] if baseline and result.compared_with_baseline else []), "beaten by"], rows
+
+
+def _against(found: OptionResult, compared: ComparedWithBaseline) -> str:
+    return "is the baseline" if found.option == compared.baseline else compared.text(found.option)
 
 
 def _why_out(found: OptionResult, result: ParetoResult) -> str:
@@ -237,25 +268,32 @@ def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) 
     return shown, f"{low} to {high}"
 
 
-def html_page(result: ParetoResult) -> str:
-    """Returns the table and all that ``print`` says, as notebooks show it."""
-    said = "".join(f"<p>{html.escape(line)}</p>" for line in (headline(result), *lines(result)))
-    return f"{html_table(result)}{said}"
+def html_page(result: ParetoResult, *, ahead: bool = True) -> str:
+    """Returns the table and all that ``print`` says, as notebooks show it; ``ahead`` as for ``lines``."""
+    return f"{paragraphs([headline(result)])}{html_table(result)}{paragraphs(lines(result, beside_table=True, ahead=ahead))}"
 
 
 def html_table(result: ParetoResult) -> str:
-    """Returns the table as HTML; each row has the status of its option as its class, and intervals have a class of their own."""
-    header, rows = cells(result)
-    kinds = {"option": ' class="text"', "status": ' class="status"', "beaten by": WRAPPED, INTERVAL: ' class="interval"'}
-    places = [kinds.get(name, "") for name in header]
-    head = "".join(f"<th{place}>{html.escape(name)}</th>" for place, name in zip(places, header, strict=True))
-    body = "".join(
-        f'<tr class="{found.status}">'
-        + "".join(f"<td{place}>{html.escape(cell)}</td>" for place, cell in zip(places, row, strict=True))
-        + "</tr>\n"
+    """Returns the table as HTML, with the settings of options; each row has the status of its option as its class.
+
+    Intervals have a class of their own.
+    """
+    (first, *header), rows = cells(result)
+    settings = list(result.options[0].settings) if result.options else []
+    header = [first, *settings, *header]
+    rows = [
+        [row[0], *(text_of(found.settings[name]) for name in settings), *row[1:]]
         for found, row in zip(result.ranked(), rows, strict=True)
-    )
-    return f'<table style="white-space: nowrap">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>'
+    ]
+    kinds = {
+        **dict.fromkeys(settings, TEXTS),
+        "option": f' class="text"{TEXTS}',
+        "status": f' class="status"{TEXTS}',
+        **dict.fromkeys((AGAINST, "beaten by"), f' class="text"{LONG_TEXTS}'),
+        INTERVAL: f' class="interval"{NUMBERS}',
+    }
+    places = [kinds.get(name, NUMBERS) for name in header]
+    return table(header, rows, places=places, kinds=[found.status for found in result.ranked()])
 
 
 def rich_page(result: ParetoResult) -> Group:
@@ -265,9 +303,11 @@ def rich_page(result: ParetoResult) -> Group:
     from rich.text import Text
 
     header, rows = cells(result)
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in header:
-        table.add_column(Text(name), justify="left" if name in TEXTS else "right", no_wrap=name != "beaten by")
+        shown.add_column(
+            Text(name), justify="left" if name in TEXT_COLUMNS else "right", no_wrap=name not in (AGAINST, "beaten by")
+        )
     for row in rows:
-        table.add_row(*map(Text, row))
-    return Group(table, Text(str(result)))
+        shown.add_row(*map(Text, row))
+    return Group(shown, Text(page(result, beside_table=True)))

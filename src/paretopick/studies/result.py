@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from paretopick._arrays import check_choice
+from paretopick._frames import pandas_frame
 from paretopick._words import counted
 from paretopick.metrics import Metric, goals_of
 from paretopick.studies import pages
+from paretopick.studies.baselines import ComparedWithBaseline
 from paretopick.studies.budgets import Spent
 from paretopick.studies.certainty import Certainty, Rehearsal
 from paretopick.studies.differences import Beaten
 from paretopick.studies.resolution import Resolution
+from paretopick.studies.result_rows import rows_of
 from paretopick.studies.sharing import SharedNoise
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-PictureKind = Literal["front", "pairs", "parallel", "ranking", "timeline"]
-"""What ``ParetoResult.plot`` draws."""
+    from paretopick.studies.study import Study
 
-STATUSES = ("pareto", "open", "dominated", "infeasible", "retired")
-"""Every option has one of them; tables show them in this order."""
+Status: TypeAlias = Literal["pareto", "open", "dominated", "infeasible", "retired"]
+"""What is known of the place of an option: every one has one of them."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""In the order in which tables show them."""
+
+PictureKind: TypeAlias = Literal["front", "pairs", "parallel", "ranking", "timeline"]
+"""What ``ParetoResult.plot`` draws."""
 
 HARDLY = 0.02
 """An option that is less likely than this to be on the wrong side is in no doubt."""
@@ -34,10 +42,19 @@ HARDLY = 0.02
 
 @dataclass(frozen=True)
 class OptionResult:
-    """What is known about one option."""
+    """What is known about one option.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> out = result.options[2]
+    >>> out.option, out.status, out.dominated_by, out.means
+    ('c', 'dominated', ('b',), {'quality': 4.0, 'price': 2.5})
+    """
 
     option: str
-    status: str
+    status: Status
     """pareto (surely Pareto-optimal, or with margins surely worth keeping), dominated (surely not, or surely covered by one that
     is kept), infeasible (surely beyond a limit), open (neither: ``in_answer`` says which way), or retired"""
     dominated_by: tuple[str, ...]
@@ -67,6 +84,8 @@ class OptionResult:
     keeps the limits and no member covers it."""
     beyond: tuple[str, ...] = ()
     """The metrics whose limits it most likely breaks."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The further columns of the table of options."""
 
     @property
     def doubt(self) -> float | None:
@@ -79,9 +98,9 @@ class OptionResult:
 class Groups(NamedTuple):
     """The options by how sure their place is."""
 
-    surely_in: tuple[str, ...]
-    open: tuple[str, ...]
-    surely_out: tuple[str, ...]
+    surely_in: tuple[Any, ...]
+    open: tuple[Any, ...]
+    surely_out: tuple[Any, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,11 +111,25 @@ class ParetoResult:
     option's ``status`` and probability say follows from all measurements that count. So does the answer, except where a policy
     with rounds has decided: then the answer is what it decided, and a note names the options of which the measurements say
     otherwise. ``print`` shows the answer, the three groups, how sure they are, what to do next, and the notes.
+
+    ``pareto``, ``groups``, ``choices`` and ``near_equals`` have options as they were given to ``identify``, be they numbers,
+    functions or dicts; so have ``status`` and ``in_answer`` as their keys, unless these cannot be keys. In tables, texts and
+    JSON, and in the results of a study that was opened by its name, options are their names.
+
+    >>> from paretopick import identify
+    >>> values = {"a": (9.0, 3.0), "b": (5.0, 2.0), "c": (4.0, 2.5)}
+    >>> metrics = {"quality": "max", "price": "min"}
+    >>> result = identify(values.get, list(values), metrics, 30, exact=["quality", "price"])
+    >>> result.pareto, result.probability, result.status["c"]
+    (('a', 'b'), 1.0, 'dominated')
+    >>> result.sentence
+    'Of 3 options, a and b are Pareto-optimal.'
     """
 
-    study: str
+    study_name: str
     done: bool
-    pareto: tuple[str, ...]
+    answer: tuple[str, ...]
+    """The names of the options in ``pareto``."""
     options: tuple[OptionResult, ...]
     certainty: Certainty
     """That ``pareto`` is right as a whole."""
@@ -114,9 +147,8 @@ class ParetoResult:
     """Whether the study was after some Pareto-optimal options, and not all of them."""
     level: float = 0.95
     """At least so probable is what is called sure."""
-    near_equals: tuple[tuple[str, ...], ...] = ()
-    """Groups of options of which either will do: with margins, that cover each other; else, that cannot be told apart and
-    cannot be far apart."""
+    alike: tuple[tuple[str, ...], ...] = ()
+    """The names of the options in ``near_equals``."""
     resolution: Resolution | None = None
     """Up to which differences the answer is right, where no margin is declared; None if that cannot be said."""
     stopped: str | None = None
@@ -125,8 +157,24 @@ class ParetoResult:
     """How much of the budget is spent, where that is in a unit; ``budget`` is then about how many measurements that pays for."""
     sharing: SharedNoise | None = None
     """How much of the noise measurements in the same block share, where the study has a pairing; None if that is not known."""
+    compared_with_baseline: ComparedWithBaseline | None = None
+    """How the options compare with the baseline; None if there is none."""
     look_ahead: Callable[[], str | None] | None = field(default=None, compare=False)
     """What finds out the next step."""
+    judged: bool = False
+    """Whether the measurements were there beforehand, so that no budget was spent."""
+    read_rows: Callable[[], list[dict[str, Any]]] | None = field(default=None, compare=False)
+    """What reads the measurements behind it."""
+    study: Study | None = field(default=None, compare=False)
+    """The study that it is about, with all measurements; it stays open, even one in memory, for as long as the result is there.
+    None of a result that was read or sent."""
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """By their names, options as they were given to ``identify``."""
+
+    @property
+    def pareto(self) -> tuple[Any, ...]:
+        """The answer: the options that are Pareto-optimal, or with margins worth keeping."""
+        return self._as_given(self.answer)
 
     @cached_property
     def metrics(self) -> dict[str, str | None]:
@@ -148,28 +196,64 @@ class ParetoResult:
         return self.certainty.probability
 
     @property
-    def status(self) -> dict[str, str]:
-        """The status of every option, by its name."""
-        return {row.option: row.status for row in self.options}
+    def baseline(self) -> Any:
+        """The option that the others are compared with, what is used today for instance; None if there is none."""
+        return None if self.compared_with_baseline is None else self._as_given([self.compared_with_baseline.baseline])[0]
 
     @property
-    def in_answer(self) -> dict[str, bool]:
-        """Of every option, by its name, whether it is in the answer."""
-        return {row.option: row.in_answer for row in self.options}
+    def status(self) -> dict[Any, Status]:
+        """The status of every option."""
+        return dict(zip(self._keys, (row.status for row in self.options), strict=True))
+
+    @property
+    def in_answer(self) -> dict[Any, bool]:
+        """Of every option, whether it is in the answer."""
+        return dict(zip(self._keys, (row.in_answer for row in self.options), strict=True))
 
     @property
     def groups(self) -> Groups:
         """The options by how sure their place is: surely in, open, surely out. Retired ones are in none."""
+        return Groups(*map(self._as_given, self.named_groups))
+
+    @property
+    def named_groups(self) -> Groups:
+        """The names of the options in ``groups``."""
         by_status = {status: tuple(row.option for row in self.ranked() if row.status == status) for status in STATUSES}
         return Groups(by_status["pareto"], by_status["open"], by_status["dominated"] + by_status["infeasible"])
 
     @property
-    def choices(self) -> tuple[tuple[str, ...], ...]:
+    def near_equals(self) -> tuple[tuple[Any, ...], ...]:
+        """Groups of options of which either will do.
+
+        With margins, that cover each other; else, that cannot be told apart and cannot be far apart.
+        """
+        return tuple(map(self._as_given, self.alike))
+
+    @property
+    def choices(self) -> tuple[tuple[Any, ...], ...]:
         """The answer as what there is to choose from: where there are margins, members of which either will do are together."""
-        apart = [(name,) for name in self.pareto]
-        groups = [tuple(name for name in group if name in self.pareto) for group in self.near_equals if self.has_margins]
+        return tuple(map(self._as_given, self.named_choices))
+
+    @property
+    def named_choices(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the options in ``choices``."""
+        apart = [(name,) for name in self.answer]
+        groups = [tuple(name for name in group if name in self.answer) for group in self.alike if self.has_margins]
         together = {name: group for group in [*apart, *filter(None, groups)] for name in group}
-        return tuple(dict.fromkeys(together[name] for name in self.pareto))
+        return tuple(dict.fromkeys(together[name] for name in self.answer))
+
+    def _as_given(self, names: Iterable[str]) -> tuple[Any, ...]:
+        return tuple(self.given.get(name, name) for name in names)
+
+    @property
+    def _keys(self) -> list[Any]:
+        """The options as they were given, if dicts can have them as keys; else their names."""
+        names = [row.option for row in self.options]
+        keys = self._as_given(names)
+        try:
+            return list(keys) if len(set(keys)) == len(keys) else names
+        except Exception:  # lists, arrays, and whatever else has no hash or cannot be compared
+            return names
 
     @property
     def has_margins(self) -> bool:
@@ -186,9 +270,22 @@ class ParetoResult:
         """What to do next, in a sentence: found by simulating how the study would go on, which takes a moment. Or None."""
         return None if self.look_ahead is None else self.look_ahead()
 
+    @cached_property
+    def measurements(self) -> list[dict[str, Any]]:
+        """The measurements behind it, a row for each, as ``Study.measurements`` has them; read when they are asked for.
+
+        >>> import paretopick as pp
+        >>> rows = [{"option": "a", "seconds": 1.5}, {"option": "b", "seconds": 2.5}, {"option": "a", "seconds": 1.25}]
+        >>> [(row["option"], row["seconds"]) for row in pp.judge(rows, {"seconds": "min"}).measurements]
+        [('a', 1.5), ('b', 2.5), ('a', 1.25)]
+        """
+        return [] if self.read_rows is None else self.read_rows()
+
     @property
     def used_text(self) -> str:
         """How many measurements there are, of how many, or how much they have cost, in words."""
+        if self.judged:
+            return counted(self.used, "measurement")
         if self.spent is not None:
             return f"{counted(self.used, 'measurement')}, {self.spent}"
         return f"{self.used:,} of {counted(self.budget, 'measurement')}"
@@ -208,34 +305,27 @@ class ParetoResult:
     def table(self) -> list[dict[str, Any]]:
         """One row per option, flat: means under the names of the metrics, with ``..._low`` and ``..._high`` their 95% intervals.
 
-        Standard errors, from an option's own measurements alone unless these share blocks, are under ``... ±``.
+        With a baseline, also by how much each differs from it, ``..._difference`` and ``..._ratio``, with their intervals.
+        Standard errors, from an option's own measurements alone unless these share blocks, are under ``..._se``. Nothing is
+        rounded. Metrics keep their names: a column that would be called as one of them, or as a setting, gets a ``_`` more.
         """
-        return [
-            {
-                "option": found.option,
-                "status": found.status,
-                "in_answer": found.in_answer,
-                "dominated_by": list(found.dominated_by),
-                "beaten_by": None if found.beaten_by is None else str(found.beaten_by),
-                "probability": found.probability,
-                "worth_keeping": found.worth_keeping,
-                "within_limits": found.within_limits,
-                "measurements": found.measurements,
-                **{column: value for metric in self.metric_records for column, value in self._columns(found, metric)},
-                "left_in_round": found.left_in_round,
-            }
-            for found in self.options
-        ]
+        return rows_of(self)
 
-    def _columns(self, found: OptionResult, metric: Metric) -> list[tuple[str, float | None]]:
-        """What tables have of an option in a metric; a metric that is called as the column of another keeps its name."""
-        low, high = found.intervals[metric.name] or (None, None)
-        ends = [(f"{metric.name}_low", low), (f"{metric.name}_high", high)]
-        return [
-            (metric.name, found.means[metric.name]),
-            (metric.error_column, found.standard_errors[metric.name]),
-            *((column, value) for column, value in ends if column not in self.metrics),
-        ]
+    def _against_baseline(self, found: OptionResult) -> dict[str, Any]:
+        """What tables have of an option beside the baseline, if there is one: in words, and in numbers with 95% intervals."""
+        compared = self.compared_with_baseline
+        if compared is None:
+            return {}
+        columns: dict[str, Any] = {"compared_with_baseline": compared.text(found.option) or None}
+        by = {each.metric: each for each in compared.differences.get(found.option, ())}
+        for name in (metric.name for metric in self.metric_records if metric.compared):
+            each = by.get(name)
+            numbers = (None, None) if each is None else (each.difference, each.ratio)
+            ends = (None, None) if each is None else (each.interval, each.ratio_interval)
+            for what, number, interval in zip(("difference", "ratio"), numbers, ends, strict=True):
+                low, high = interval or (None, None)
+                columns |= {f"{name}_{what}": number, f"{name}_{what}_low": low, f"{name}_{what}_high": high}
+        return {column: value for column, value in columns.items() if column not in self.metrics}
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
@@ -254,31 +344,43 @@ class ParetoResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values; ``next_step`` is None unless somebody has asked for it before."""
-        left_out = ("metric_records", "look_ahead", "options")
+        left_out = ("metric_records", "look_ahead", "options", "study", "study_name", "given", "answer", "alike", "read_rows")
         fields: dict[str, Any] = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         fields = {name: _plain(value) for name, value in fields.items() if name not in left_out}
         fields |= {
+            "study": self.study_name,
+            "pareto": self.answer,
+            "near_equals": self.alike,
             "options": [asdict(row) for row in self.options],
             "metrics": self.metrics,
             "exact": self.exact,
             "margins": {metric.name: metric.margin for metric in self.metric_records if metric.margin is not None},
             "limits": {metric.name: metric.limit for metric in self.metric_records if metric.limit is not None},
-            "groups": self.groups._asdict(),
+            "groups": self.named_groups._asdict(),
             "next_step": vars(self).get("next_step"),
         }
         return json.loads(json.dumps(fields))  # type: ignore[no-any-return]  # tuples become lists
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and sent to other processes: all but the study, which has a database; so the measurements are read."""
+        self.measurements  # noqa: B018
+        return vars(self) | {"study": None, "read_rows": None}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Returns everything as a JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Returns the ``table`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install 'paretopick[pandas]'") from missing
-        return pd.DataFrame(self.table).set_index("option")
+        """Returns the ``table`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``.
+
+        The measurements themselves are ``pandas.DataFrame(result.measurements)``, or ``Study.to_pandas`` of their study.
+
+        >>> import paretopick as pp
+        >>> rows = [{"option": "a", "seconds": 1.5}, {"option": "b", "seconds": 2.5}, {"option": "a", "seconds": 1.25}]
+        >>> pp.judge(rows, {"seconds": "min"}).to_pandas().loc["a", ["seconds", "seconds_se", "measurements"]].tolist()
+        [1.375, 0.125, 2]
+        """
+        return pandas_frame(self.table).set_index("option")
 
     def plot(
         self,
@@ -321,14 +423,24 @@ class ParetoResult:
         return pages.rich_page(self)
 
     def _repr_html_(self) -> str:
-        return pages.html_page(self)
+        return self.to_html()
+
+    def to_html(self, *, ahead: bool = True) -> str:
+        """Returns what notebooks show: the table, all that ``print`` says, and the front.
+
+        Args:
+            ahead: whether to find out the next step, which takes a moment.
+        """
+        from paretopick.plots.interactive import notebook_front
+
+        return pages.html_page(self, ahead=ahead) + notebook_front(self)
 
     def to_html_table(self) -> str:
         """Returns the table as HTML; each row has the status of its option as its class."""
         return pages.html_table(self)
 
     def __str__(self) -> str:
-        return "\n".join([pages.headline(self), *pages.lines(self)])
+        return pages.page(self)
 
     def __repr__(self) -> str:
         return pages.headline(self)
@@ -337,4 +449,4 @@ class ParetoResult:
 def _plain(value: Any) -> Any:
     if isinstance(value, Spent):
         return value.to_dict()
-    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution | SharedNoise) else value
+    return asdict(value) if isinstance(value, Certainty | Rehearsal | Resolution | SharedNoise | ComparedWithBaseline) else value

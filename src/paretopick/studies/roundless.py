@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, IntArray, check_budget, check_integer
+from paretopick._arrays import LARGEST_BUDGET, FloatArray, IntArray, check_budget, check_integer
 from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.events import Event, Row
 from paretopick.policies.anytime import LARGEST_BATCH, Anytime
@@ -29,7 +29,7 @@ from paretopick.studies.sums import Sums
 FEW = 8
 """Up to so many measurements in a row are added one by one."""
 
-HARMLESS = ("failed", "extended", "imported", "released")
+HARMLESS = ("failed", "extended", "described", "imported", "released")
 """Events after which the data say the same about the options as before."""
 
 
@@ -139,6 +139,10 @@ class Roundless(State):
         fewest = min((int(counts[arm]) for arm in self.present), default=0)
         return [arm for arm in self.present if counts[arm] == fewest] if fewest < self.policy.initial else []
 
+    def room_for(self, arm: int, out: Mapping[int, int]) -> int:
+        """Returns what is left of the budget beside what is being made; any number where that is in a unit, until it is spent."""
+        return self.wanted - sum(out.values()) if self._payments is None else LARGEST_BUDGET
+
     def excess(self, out: Mapping[int, int]) -> dict[int, int]:
         """Returns how many measurements are being made of options that were retired, or beyond the budget."""
         excess = {arm: count for arm, count in out.items() if arm in self.retired}
@@ -237,6 +241,8 @@ class Roundless(State):
                 self._extend(event)
             case "aimed":
                 self._aim_at(event.details or {})
+            case "described":
+                self._describe(event)
             case "imported" | "released":
                 pass
             case _:

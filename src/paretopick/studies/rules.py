@@ -15,10 +15,10 @@ from paretopick.storage import Transaction
 from paretopick.studies.aims import Aim
 from paretopick.studies.blocks import as_block
 from paretopick.studies.budgets import Amount, Budget, amount_of, unit_of
-from paretopick.studies.definition import Told
 from paretopick.studies.repeats import block_of, kept_with, repeat_of
 from paretopick.studies.sharing import same
 from paretopick.studies.state import State
+from paretopick.studies.told import Told
 
 Rows = Sequence[tuple[int, Told]]
 """Options and values of measurements that nobody asked for."""
@@ -112,9 +112,38 @@ class Rules:
         self._check_row(lease.arm, told.row)
         self._check_cost(lease.arm, told, f"measurement {number} of {self.state.definition.options[lease.arm]!r}: ")
         self.transaction.drop_leases([number])
-        who, digest = worker or told.worker or lease.worker, row_digest(lease.arm, told.row)
-        details = told._replace(repeat=lease.repeat).details
-        self._append(Event(0, "told", number, lease.arm, lease.round, told.row, details, worker=who, digest=digest))
+        self._append(_told_event(lease, told, worker))
+
+    def tell_repeats(self, number: int, rows: Sequence[Told], worker: str | None = None) -> int:
+        """Takes in several measurements of one option that were made at once, and returns how many of them.
+
+        The first is the one that was asked for. The others get numbers of their own, as if they had been asked for, too: as many
+        as what is left of the budget, or of the round, has room for beside what is being measured.
+
+        Args:
+            number: of the measurement that was asked for.
+            rows: what came out, at least one.
+            worker: who tells.
+        """
+        lease = self.transaction.lease(number)
+        if len(rows) > 1 and self.state.definition.pairing == "repeat":
+            raise InvalidInput(
+                f"{len(rows)} values came out of measurement {number}, which is one repeat, and measurements of the same repeat "
+                "are compared with each other; return one value of each metric."
+            )
+        self.tell(number, rows[0], worker)
+        if lease is None:
+            return len(rows)
+        out = self.transaction.outstanding("", 0)
+        more = rows[1 : max(self.state.room_for(lease.arm, out.by_arm), 1)]
+        for told in more:
+            self._check_row(lease.arm, told.row)
+            self._check_cost(lease.arm, told, f"measurement {number} of {self.state.definition.options[lease.arm]!r}: ")
+        taken = {*out.repeats.get(lease.arm, ()), *(() if lease.repeat is None else (lease.repeat,))}
+        numbers, free = self.transaction.new_numbers(len(more)), self.state.repeats[lease.arm].free(taken)
+        for each, told in zip(numbers, more, strict=True):
+            self._append(_told_event(lease._replace(number=each, repeat=next(free)), told, worker))
+        return 1 + len(more)
 
     def fail(self, number: int, details: Mapping[str, Any], worker: str | None = None) -> None:
         """Takes in that a measurement could not be made; not from a worker who no longer has it."""
@@ -243,6 +272,15 @@ class Rules:
             del wanted["aimed"]
         if wanted:
             self._append(*(Event(0, kind, details=details) for kind, details in wanted.items()))
+
+    def describe(self, told: Mapping[str, Any]) -> None:
+        """Changes parts of the description, the baseline for instance; what is so already is harmless."""
+        for event in self._made_before("described"):
+            if event.details != told:
+                raise self._used_for("another description")
+            return
+        if self.state.definition.described(told).description != self.state.definition.description:
+            self._append(Event(0, "described", details=dict(told)))
 
     def _is_more(self, budget: Budget) -> bool:
         """Whether a budget is more than there is; refuses one that is less, or in another unit."""
@@ -463,6 +501,13 @@ class Rules:
                 f"measurement {number} was already told {self._shown(past[-1].measured or ())}; telling it other values would "
                 "lose data. Correct it if it was wrong."
             )
+
+
+def _told_event(lease: Lease, told: Told, worker: str | None) -> Event:
+    """That a measurement was told which was handed out so."""
+    who, digest = worker or told.worker or lease.worker, row_digest(lease.arm, told.row)
+    details = told._replace(repeat=lease.repeat).details
+    return Event(0, "told", lease.number, lease.arm, lease.round, told.row, details, worker=who, digest=digest)
 
 
 def _plain(rows: Rows) -> list[tuple[int, Row]]:

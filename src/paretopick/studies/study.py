@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 import builtins
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from paretopick._arrays import LARGEST_BUDGET, FloatArray, check_flag, check_integer, check_name, check_real, check_sequence
-from paretopick.errors import InvalidInput, LogDamaged, MissingFile, NotReady
+from paretopick._arrays import FloatArray, check_integer, check_name, check_real
+from paretopick._html import paragraphs
+from paretopick.errors import LogDamaged, MissingFile, NotReady
 from paretopick.events import Event
 from paretopick.metrics import MetricsGiven
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import Storage, StorageChoice, StoredStudy, is_named, open_storage
-from paretopick.storage.contract import pages
-from paretopick.studies.aims import Aim, Finest
+from paretopick.storage.contract import pages as pages_of
+from paretopick.studies import pages
+from paretopick.studies.aims import Aim
 from paretopick.studies.amendments import Amendments
 from paretopick.studies.answer import LEVEL, result_of
 from paretopick.studies.budgets import Amount, Budget, BudgetGiven, CostGiven, Spent
 from paretopick.studies.data import StudyData, data_of
-from paretopick.studies.definition import Definition, Scale, Told, Values, define
-from paretopick.studies.given import each_of, is_list, kept_text, number_of, worker_of
+from paretopick.studies.definition import Definition, define
+from paretopick.studies.given import each_of, number_of
+from paretopick.studies.leases import Leases
 from paretopick.studies.live import LiveState
-from paretopick.studies.measurement import Measurement
 from paretopick.studies.outliers import FarOff, far_off
 from paretopick.studies.result import ParetoResult, PictureKind
-from paretopick.studies.rules import Rules
+from paretopick.studies.skewness import skewed
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
 from paretopick.studies.suggested_pairing import suggested
 from paretopick.studies.views import (
     StudyProgress,
+    columns_of,
     exact_values,
     known_row,
+    measured_frame,
     measurements,
     progress,
     status,
 )
+from paretopick.studies.workers import HandedOut
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from paretopick.estimates import Estimates
+    from paretopick.studies.opening import IfExists
 
 MANY = 1000
 """So many measurements are looked up one by one, and more of them by reading the log; results look through so many events for
@@ -53,22 +62,20 @@ MANY_EVENTS = 10_000
 FEW = 5
 """Values that are far off are named in a result up to so many."""
 
-LEASE = 3600.0
-"""Seconds that a worker has for a measurement before others may have it too."""
 
-
-class Study(Amendments):
+class Study(Leases, Amendments):
     """Options, metrics, a budget, and all that was measured so far.
 
-    A loop in any number of processes, each with a name of its own::
+    A loop in any number of processes::
 
         study = pp.Study.create("boosters", options=["a", "b", "c"], metrics={"response": "max", "price": "min"}, budget=300)
         while not study.done:
-            for todo in study.ask(worker="w1", wait=60):
+            for todo in study.ask(wait=60):
                 study.tell(todo.number, measure(todo.option))
         print(study.result())
 
-    Nothing is lost when a process dies: ``Study.open`` goes on from the database. An object may be shared by threads.
+    Nothing is lost when a process dies: ``Study.open`` goes on from the database. An object may be shared by threads, and with
+    ``if_exists="open"`` every process can run the same lines.
     """
 
     def __init__(self, storage: Storage, stored: StoredStudy) -> None:
@@ -80,6 +87,7 @@ class Study(Amendments):
             raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, definition)
         self._looks = Looks()
+        self._handed_out = HandedOut()
         self._suggested: tuple[int, str | None] | None = None
         """Which pairing would help, as of the position in the log."""
         with self._live.reading():
@@ -90,6 +98,12 @@ class Study(Amendments):
         used = f"{state.used} of {state.budget} used" if state.spent is None else f"{state.used} made, {state.spent} spent"
         return f"<study {self.name!r}: {len(self.options)} options, {used}>"
 
+    def __str__(self) -> str:
+        return f"{repr(self)[1:-1]}\n{pages.page(self.result(), ahead=False)}"
+
+    def _repr_html_(self) -> str:
+        return f"{paragraphs([repr(self)[1:-1]])}{self.result().to_html(ahead=False)}"
+
     @classmethod
     def create(
         cls,
@@ -99,13 +113,15 @@ class Study(Amendments):
         metrics: MetricsGiven,
         budget: BudgetGiven,
         policy: PolicyGiven = DEFAULT_POLICY,
-        scale: Scale = "noise",
+        scale: Literal["noise", "raw"] | Mapping[str, float] = "noise",
         exact: Iterable[str] = (),
         cost: CostGiven | None = None,
         confidence: float | None = None,
-        resolution: Finest | None = None,
+        resolution: float | Mapping[str, float | str] | None = None,
         pairing: str | None = None,
+        baseline: Any = None,
         storage: StorageChoice = None,
+        if_exists: IfExists = "error",
     ) -> Study:
         """Returns a new study, kept in a database from now on.
 
@@ -133,9 +149,14 @@ class Study(Amendments):
             pairing: what measurements share that makes them vary, so that differences are known better than means: "repeat" if
                 the n-th measurements of all options belong together (the same question, split or seed: ``Measurement.repeat``),
                 or the name of a value that is told beside the metrics, such as "plate". For policies without rounds.
+            baseline: the option that results compare the others with, what is used today for instance: "1.30 times faster (1.21
+                to 1.39)". ``choose_baseline`` chooses another one later.
             storage: the URL of a database, or the path of an SQLite file; ``"sqlite://"`` is kept in memory, and gone with the
                 process. By default what the environment variable PARETOPICK_STORAGE says, or ``paretopick.db`` in the working
                 folder.
+            if_exists: where a study has the name already: "error" refuses; "open" returns it if it is about the same, with more
+                budget and options if these are given, and says else what is not; "replace" deletes it, with all its
+                measurements, and begins anew.
         """
         definition = define(
             options=options,
@@ -148,8 +169,11 @@ class Study(Amendments):
             confidence=confidence,
             resolution=resolution,
             pairing=pairing,
+            baseline=baseline,
         )
-        return new_study(name, definition, storage)
+        from paretopick.studies.opening import study_named  # which needs this class
+
+        return study_named(name, definition, storage, if_exists)
 
     @classmethod
     def open(cls, name: str, *, storage: StorageChoice = None) -> Study:
@@ -232,160 +256,29 @@ class Study(Amendments):
             mine = state.copy()
         return self._looks.reached(mine)
 
-    def ask(
-        self, n: int = 1, *, worker: str = "main", lease: float | None = LEASE, wait: float = 0.0, shuffle: bool = False
-    ) -> builtins.list[Measurement]:
-        """Returns up to ``n`` measurements to make now.
-
-        First those that the worker has asked for before and not told, so that it finds its work again after a crash; then those
-        whose worker let the lease run out; then new ones, chosen from all data so far, with what is being measured in view, so
-        that workers are sent to different places. Fewer than ``n``, or none, if what is left of the budget, or with policies that
-        plan rounds of the round, is out with other workers: come back when they have told. Options take turns, so that a drift
-        over time does not favour one.
-
-        Each is the lowest ``repeat`` of its option that nobody has made or is making, where measurements without one count as the
-        first ones; with ``pairing="repeat"`` new ones of the same repeat follow each other.
-
-        Args:
-            n: the most that are wanted.
-            worker: who asks. Workers that run side by side need different names.
-            lease: seconds until others may have the measurement too; None for never.
-            wait: seconds to wait for others, if there is nothing to do before they have told and the study is not done.
-            shuffle: put options that are equally due, and what is handed out together, in a random order: the same for the same
-                name of the study and number of the measurement.
-        """
-        n = check_integer(n, "n", minimum=0, maximum=LARGEST_BUDGET)
-        check_name(worker, "worker")
-        seed = self.name if check_flag(shuffle, "shuffle") else None
-        until = time.monotonic() + check_real(wait, "wait", minimum=0.0, infinite=True)
-        pause = 0.02
-        while True:
-            if n and self._state.aim.is_set and self._is_sure():
-                return []
-            leases = self._live.change(lambda rules: rules.hand_out(n, worker, lease, seed=seed))
-            if leases or n == 0 or self.done or time.monotonic() >= until:
-                break
-            time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
-            pause = min(2 * pause, 1.0)
-        names, settings = self.options, self.definition.settings
-        return [
-            Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires, out.repeat or 0) for out in leases
-        ]
-
-    def tell(
-        self,
-        number: int | Sequence[int],
-        values: Values | Told | Sequence[Values],
-        *,
-        worker: str | None = None,
-        request: str | None = None,
-    ) -> None:
-        """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
-
-        Args:
-            number: of the measurement, from ``ask``; or a list of numbers, with as many rows of values: all are kept, or none.
-            values: by name of the metric, or in the order of the metrics; None for a metric that could not be measured. What
-                a mapping has beside the metrics (the plate, the day, what it cost) is kept and exported; ``repeat`` must be
-                that of the measurement.
-            worker: who tells; by default whoever has the measurement.
-            request: an id of this call, for whoever has to make it again; see ``add``.
-        """
-        told, worker = self._several(number, values), worker_of(worker)
-
-        def tell(rules: Rules) -> None:
-            for each, row in told:
-                rules.tell(each, row, worker)
-
-        self._live.change(tell, request)
-
-    def _several(self, number: Any, values: Any) -> builtins.list[tuple[int, Told]]:
-        """Numbers and what came out, from one of each or from as many."""
-        if not is_list(number):
-            return [(number_of(number), self.definition.told(values))]
-        numbers = [number_of(each) for each in number]
-        rows = check_sequence(values, "values", "is not a list of measurements; give one for each number")
-        if len(rows) != len(numbers) or len(set(numbers)) != len(numbers):
-            raise InvalidInput(
-                f"there are {len(set(numbers))} different numbers among {len(numbers)}, and {len(rows)} rows of values; give a "
-                "row for each number, and every number once."
-            )
-        return [(each, self.definition.told(row)) for each, row in zip(numbers, rows, strict=True)]
-
-    def fail(
-        self,
-        number: int,
-        why: str,
-        *,
-        output: str | None = None,
-        cost: float | None = None,
-        worker: str | None = None,
-        request: str | None = None,
-    ) -> None:
-        """Keeps that a measurement could not be made; its option stays due, under a new number.
-
-        Args:
-            number: of the measurement, from ``ask``.
-            why: in a sentence.
-            output: what else may help to find the cause.
-            cost: what it has cost all the same, where the budget is in a unit and that is told with each measurement.
-            worker: who says so; if others have the measurement by now, nothing happens.
-            request: an id of this call; see ``add``.
-        """
-        number = number_of(number)
-        details: dict[str, Any] = {"why": kept_text(why)} | ({} if output is None else {"output": kept_text(output)})
-        details |= {} if cost is None else {"cost": check_real(cost, "cost", minimum=0.0)}
-        worker = worker_of(worker)
-        self._live.change(lambda rules: rules.fail(number, details, worker), request)
-
-    def renew(self, *numbers: int, worker: str = "main", lease: float | None = LEASE) -> builtins.list[int]:
-        """Gives a worker more time for measurements that take long; call it before the lease runs out.
-
-        Args:
-            numbers: of the measurements.
-            worker: who has them.
-            lease: seconds from now until others may have them too; None for never.
-
-        Returns:
-            Those of the numbers that are still with the worker. The others were told, or others have them now.
-        """
-        wanted = [number_of(number) for number in numbers]
-        check_name(worker, "worker")
-        return self._live.change(lambda rules: rules.renew(wanted, worker, lease))
-
-    def release(self, *numbers: int, worker: str = "main", request: str | None = None) -> builtins.list[int]:
-        """Gives measurements back that a worker will not make; whoever asks next gets their options under new numbers.
-
-        Args:
-            numbers: of the measurements; without any, all that the worker has.
-            worker: who has them.
-            request: an id of this call; see ``add``.
-
-        Returns:
-            The numbers that were given back.
-        """
-        wanted = [number_of(number) for number in numbers]
-        check_name(worker, "worker")
-        return self._live.change(lambda rules: rules.release(wanted, worker), request)
-
-    def result(self, *, level: float = LEVEL, rehearsals: int = 0) -> ParetoResult:
+    def result(self, *, level: float = LEVEL, rehearsals: int = 0, baseline: Any = None) -> ParetoResult:
         """Returns which options are Pareto-optimal, as far as can be said now, and how sure that is.
 
         Args:
             level: how probable it must be that an option is in, or out, to be called sure; above 0.5.
             rehearsals: how often to simulate the same study at the means as measured, to see how often it would be right.
+            baseline: an option to compare the others with in this result, if it is another one than that of the study.
         """
         check_integer(rehearsals, "rehearsals", minimum=0)
         level = check_real(level, "level", above=0.5, maximum=1.0)
         with self._live.reading() as (state, transaction):
+            chosen = None if baseline is None else state.definition.with_baseline(baseline).baseline
             mine, events = state.copy(), []
             suggests = state.definition.pairing is None and state.definition.choice.roundless and state.position <= MANY_EVENTS
             if suggests or state.position <= MANY:
                 with suppress(LogDamaged):  # which changes no answer that comes from a checkpoint
-                    events = [event for page in pages(transaction) for event in page]
-        found = result_of(self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level)  # while others go on telling
+                    events = [event for page in pages_of(transaction) for event in page]
+        found = result_of(  # while others go on telling
+            self.name, mine, looks=self._looks, rehearsals=rehearsals, level=level, baseline=chosen
+        )
         last = {event.number: event for event in events}
         valid = [event for event in last.values() if event.kind in ("told", "corrected")]
-        notes: builtins.list[str] = []
+        notes = [*skewed(mine.definition, valid)]
         if suggests:
             if self._suggested is None or self._suggested[0] != mine.position:
                 beside = {event.number: event.details for event in events if event.kind == "told"}
@@ -394,7 +287,8 @@ class Study(Amendments):
             notes += [self._suggested[1]] if self._suggested[1] is not None else []
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
-        return replace(found, notes=(*found.notes, *notes)) if notes else found
+        read = partial(self._rows_until, mine.position)
+        return replace(found, notes=(*found.notes, *notes), study=self, read_rows=read)
 
     def plot(
         self,
@@ -460,7 +354,7 @@ class Study(Amendments):
         """Returns all that ever happened, in its order."""
         live = self._live
         with live.storage.reading(live.study) as transaction:
-            return [event for page in pages(transaction) for event in page]
+            return [event for page in pages_of(transaction) for event in page]
 
     def measurements(self) -> builtins.list[dict[str, Any]]:
         """Returns a row for every measurement that was told or failed, in the order in which that happened.
@@ -471,6 +365,27 @@ class Study(Amendments):
         events = self.events()
         with self._live.reading() as (state, _):
             return measurements(state.definition, events)
+
+    def _rows_until(self, position: int) -> builtins.list[dict[str, Any]]:
+        """The same, as they were at some position of the log."""
+        events = [event for event in self.events() if event.position <= position]
+        return measurements(self._state.definition, events)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Returns ``measurements()`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``.
+
+        A row for each: its number and option, the settings of that, round and repeat, the metrics, what became of it (``status``
+        and ``why``), who has measured (``worker``) and when (``at``), and what was told beside the metrics.
+
+        >>> study = Study.create("s", options=["a", "b"], metrics={"seconds": "min"}, budget=10, storage="sqlite://")
+        >>> _ = study.add([("a", {"seconds": 1.5, "day": 3}), ("b", {"seconds": 2.5, "day": 4})])
+        >>> study.to_pandas()[["option", "seconds", "day"]]
+          option  seconds  day
+        0      a      1.5    3
+        1      b      2.5    4
+        """
+        rows = [{**row, "at": datetime.fromtimestamp(row["at"], UTC)} for row in self.measurements()]
+        return measured_frame(self.definition, columns_of(self.definition, rows), rows)
 
     def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Returns the rows of ``measurements()`` for some numbers, without reading all of the log.
@@ -504,7 +419,7 @@ class Study(Amendments):
         wanted = {number_of(number) for number in each_of(numbers)}
         with self._live.reading() as (state, transaction):
             if len(wanted) > MANY:
-                events = [event for page in pages(transaction) for event in page if event.number in wanted]
+                events = [event for page in pages_of(transaction) for event in page if event.number in wanted]
             else:
                 events = [event for number in wanted for event in transaction.history(number)]
             mine = state.copy()
@@ -533,17 +448,6 @@ class Study(Amendments):
     def _state(self) -> State:
         """What followed from the log when it was looked at last."""
         return self._live.state
-
-
-def new_study(name: str, definition: Definition, storage: StorageChoice) -> Study:
-    """Returns a study that nobody has created before; refuses a name that is taken."""
-    check_name(name, "study")
-    definition.check_columns()
-    database = open_storage(storage)
-    stored = database.create(name, definition.to_dict())
-    if stored is None:
-        raise InvalidInput(f"there is a study named {name!r} in {database.shown} already; open it, or choose another name.")
-    return Study(database, stored)
 
 
 def _sought(name: str) -> str:

@@ -6,17 +6,20 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from paretopick._arrays import check_name
+from paretopick._frames import TableGiven, read_frame
 from paretopick._tables import Table, csv_text, read_table
+from paretopick._words import short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import LARGEST_VALUE
 from paretopick.studies.blocks import Block, as_block
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.study import Study
-from paretopick.studies.views import columns_of
+from paretopick.studies.times import time_text
+from paretopick.studies.told_rows import check_frame, counting_rows, option_name
+from paretopick.studies.views import columns_of, measured_frame
 
 FORMATS = ("csv", "json", "parquet")
 
@@ -64,59 +67,64 @@ def sheet(study: Study, todos: Iterable[Measurement]) -> str:
 
 
 class MeasuredTable(NamedTuple):
-    """Measurements that stand in a file, by option."""
+    """Measurements that stand in a table, by option."""
 
     rows: dict[str, list[list[float]]]
     """In the order of the metrics."""
     blocks: dict[str, list[Block | None]]
     """What each shares with others; None for nothing."""
+    name: str
+    """Of the table, as messages know it."""
 
 
 def read_measurements(
-    path: str | os.PathLike[str], metrics: Mapping[str, str | None], *, pairing: str | None = None
+    given: TableGiven, metrics: Mapping[str, str | None], *, option: str | None = None, pairing: str | None = None
 ) -> MeasuredTable:
     """Returns the measurements of every option in a table; rows that an export voided are left out.
 
     Args:
-        path: of a CSV file with a row for each measurement: its option (in the column ``option``, or else the first), and a
-            value for every metric.
+        given: a CSV file or a data frame with a row for each measurement: its option and a value for every metric.
         metrics: names and goals.
+        option: the column of the options; by default ``option``, or else the first.
         pairing: the column whose values say what measurements share, or "repeat": without such a column, the n-th rows of all
             options share something. None if nothing is shared.
     """
-    table = read_table(path, expected=("option", *metrics))
-    check_metric_columns(metrics, table)
+    named = None if option is None else check_name(option, "column")
+    frame = read_frame(given, numbers=list(metrics), texts=[named or "option"])
+    frame.check_columns(metrics)
     if pairing is not None and pairing != "repeat":
         if pairing in metrics:
             raise InvalidInput(f"pairing={pairing!r} is a metric; name the column that says what measurements share.")
-        table.check_columns([pairing])
-    key = "option" if "option" in table.columns else table.columns[0]
+        frame.check_columns([pairing])
+    key = named or ("option" if "option" in frame.columns else frame.columns[0])
     if key in metrics:
-        raise InvalidInput(f"{table.name} has no column that names the options; call it 'option'.")
+        raise InvalidInput(f"{frame.name} has no column that names the options; call it 'option'.")
+    check_frame(frame, [key])
     measured: dict[str, list[list[float]]] = {}
     blocks: dict[str, list[Block | None]] = {}
-    for line, row in table.rows.items():
+    for number, row in counting_rows(frame, metrics).items():
         try:
-            values = cells_of(metrics, table, line)
-            if not any(row[name] for name in metrics) or row.get("status", "told") not in ("", "told"):
-                continue
-            for name, value in values.items():
-                if value is None:
-                    raise InvalidInput(f"there is no value for metric {name!r}; fill in all metrics, or none.")
-                if not abs(value) <= LARGEST_VALUE:
-                    raise InvalidInput(f"metric {name!r} is {value:g}; expected a number within {LARGEST_VALUE:g}.")
-            complete = [value for value in values.values() if value is not None]
-            option = check_name(row[key], "option")
-            measured.setdefault(option, []).append(complete)
+            name = option_name(row[key])
+            measured.setdefault(name, []).append([_known(metric, row[metric]) for metric in metrics])
             if pairing is not None:
-                same = blocks.setdefault(option, [])
-                same.append(as_block(row[pairing]) if pairing in table.columns else len(same))
+                same = blocks.setdefault(name, [])
+                same.append(as_block(row[pairing]) if pairing in frame.columns else len(same))
         except InvalidInput as problem:
-            place = f"{table.place(line)}: "
-            raise InvalidInput(f"{place}{str(problem).removeprefix(place)}") from None
+            raise InvalidInput(f"{frame.place(number)}: {problem}") from None
     if not measured:
-        raise InvalidInput(f"{table.name} has no measurements; give each a row.")
-    return MeasuredTable(measured, blocks)
+        raise InvalidInput(f"{frame.name} has no measurements; give each a row.")
+    return MeasuredTable(measured, blocks, frame.name)
+
+
+def _known(metric: str, value: Any) -> float:
+    """A value as a number, or what is wrong with it."""
+    if value is None:
+        raise InvalidInput(f"there is no value for metric {metric!r}; fill in all metrics, or none.")
+    if not isinstance(value, int | float):
+        raise InvalidInput(f"metric {metric!r} is {short(value)}, which is not a number.")
+    if not abs(value) <= LARGEST_VALUE:
+        raise InvalidInput(f"metric {metric!r} is {short(value)}; expected a number within {LARGEST_VALUE:g}.")
+    return float(value)
 
 
 def check_metric_columns(metrics: Iterable[str], table: Table) -> None:
@@ -159,16 +167,14 @@ def export(study: Study, form: str) -> bytes:
     if form != "parquet":
         raise InvalidInput(f"there is no format {form!r}; write {', '.join(FORMATS)}.")
     try:
-        import pandas
+        import pandas  # noqa: F401
         import pyarrow  # noqa: F401 -- what pandas writes Parquet with
     except ModuleNotFoundError as missing:
         raise InvalidInput(
             f"Parquet needs the package {missing.name}; pip install 'paretopick[parquet]', or export CSV."
         ) from None
     content = io.BytesIO()
-    repeats = {"repeat": "Int64"} if study.definition.counts_repeats else {}
-    kinds = {"number": "int64", "round": "Int64", **repeats, **dict.fromkeys(study.metrics, "float64")}
-    frame = pandas.DataFrame(rows, columns=columns).astype(kinds)
+    frame = measured_frame(study.definition, columns, rows)
     extras = columns[columns.index("study") + 1 :]
     for name in [*study.definition.settings[0], *extras]:  # a column of Parquet has one type
         if not all(value is None or isinstance(value, int | float) for value in (row[name] for row in rows)):
@@ -181,8 +187,3 @@ def cells_of(metrics: Iterable[str], table: Table, line: int) -> dict[str, float
     """Returns the values of a row, None for those that are not filled in."""
     cells = {name: table.rows[line][name] for name in metrics}
     return {name: table.number(line, name) if cell else None for name, cell in cells.items()}
-
-
-def time_text(at: float) -> str:
-    """A moment, in seconds since 1970, as people and spreadsheets read it."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")

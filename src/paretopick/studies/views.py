@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from paretopick._arrays import check_choice
+from paretopick._frames import pandas_frame
 from paretopick._words import probability, text_of
 from paretopick.events import Event, Lease
 from paretopick.policies.anytime import Anytime
@@ -20,6 +21,9 @@ from paretopick.studies.repeats import repeat_of
 from paretopick.studies.result import ParetoResult
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NEXT = 3
 """Measurements that would be handed out next, of which a status tells."""
@@ -97,6 +101,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float, looks:
         "resolution": None if result.resolution is None else asdict(result.resolution),
         "aim": state.aim.to_dict(),
         "pairing": definition.pairing,
+        "baseline": definition.baseline,
         "roundless": definition.choice.roundless,
         "round": state.round,
         "rounds": policy.n_rounds,
@@ -110,7 +115,7 @@ def status(study: str, state: State, leases: Iterable[Lease], now: float, looks:
         "accepted": [names[arm] for arm in moment.accepted],
         "rejected": [names[arm] for arm in moment.rejected],
         "retired": {names[arm]: why for arm, why in state.retired.items()},
-        "pareto": list(result.pareto),
+        "pareto": list(result.answer),
         "sought": pages.sought(result),
         "notes": list(result.notes),
         "out": [
@@ -231,6 +236,13 @@ def columns_of(definition: Definition, rows: Sequence[Mapping[str, Any]]) -> lis
     repeat = ["repeat"] if definition.counts_repeats else []
     usual = ["number", "option", *definition.settings[0], "round", *repeat, *definition.goals, "status", "why", "worker", "at"]
     return [*usual, *(name for row in rows[:1] for name in row if name not in usual)]
+
+
+def measured_frame(definition: Definition, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Returns rows of ``measurements`` as a data frame of pandas: whole numbers stay such where some are missing."""
+    repeats = {"repeat": "Int64"} if definition.counts_repeats else {}
+    kinds = {"number": "int64", "round": "Int64", **repeats, **dict.fromkeys(definition.goals, "float64")}
+    return pandas_frame(rows, columns).astype(kinds)
 
 
 def _same(value: Any, wanted: Any) -> bool:

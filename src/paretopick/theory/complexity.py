@@ -73,6 +73,10 @@ def effective_budget(means: ArrayLike, schedule: Rounds, /) -> float:
     Args:
         means: ``(n_arms, n_objectives)``, larger is better.
         schedule: for the same number of arms.
+
+    >>> from paretopick.schedules import schedule
+    >>> round(effective_budget([[0.9], [0.5], [0.1]], schedule("sr", 3, 100)), 2)
+    5.92
     """
     increasing = np.sort(gaps(means))
     check_rounds(schedule)

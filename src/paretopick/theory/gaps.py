@@ -23,7 +23,7 @@ def gaps(means: ArrayLike, /) -> FloatArray:
     A sub-optimal arm's gap is how far it sits below the arm that dominates it most; an optimal arm's gap is how little it takes
     to confuse it with a neighbour. True means give the gaps of the problem, empirical means those of Eq. (5).
 
-    This form compares every arm with the front alone, n |S| D operations in blocks that never hold n-by-n numbers; it equals
+    This form compares every arm with the front alone, ``n |S| D`` operations in blocks that never hold n-by-n numbers; it equals
     Lemma 1's minimum over all arms to the last bit, ties included.
 
     Args:

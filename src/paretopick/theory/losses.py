@@ -41,13 +41,21 @@ def relaxed_loss(recommended: ArrayLike, optimal: ArrayLike, /, *, max_arms: int
 
 
 def wrongly_accepted(recommended: ArrayLike, optimal: ArrayLike, /) -> int:
-    """Returns how many recommended arms are not Pareto optimal."""
+    """Returns how many recommended arms are not Pareto optimal.
+
+    >>> wrongly_accepted([0, 1], [True, False, True])
+    1
+    """
     answer, truth = _masks(recommended, optimal)
     return int((answer & ~truth).sum())
 
 
 def wrongly_rejected(recommended: ArrayLike, optimal: ArrayLike, /) -> int:
-    """Returns how many Pareto optimal arms are missing from the answer."""
+    """Returns how many Pareto optimal arms are missing from the answer.
+
+    >>> wrongly_rejected([0, 1], [True, False, True])
+    1
+    """
     answer, truth = _masks(recommended, optimal)
     return int((truth & ~answer).sum())
 

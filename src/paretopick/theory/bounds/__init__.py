@@ -2,6 +2,9 @@
 
 Bounds are returned as they are, above 1 too: they are loose by design, since they hold for every instance with the same H2, and
 say how the error falls with the budget rather than what it is. For the error itself, simulate.
+
+>>> round(ege_sr([[0.9], [0.5], [0.1]], 5_000, sigma=0.5), 4)
+0.0019
 """
 
 from paretopick.theory.bounds.lower import alternatives, in_class_b, in_class_b_prime, lower_bound
