@@ -89,17 +89,17 @@ def plot_curves(
     Both axes are logarithmic. Where no error was seen, an arrow hangs from the upper limit of the rate. Of curves that were
     simulated with margins or limits, errors are those within them.
 
-    Args:
-        curves: what ``pp.simulate`` returns, one or several.
-        ax: the Axes to draw on; by default those of a new figure.
-        labels: a name for each curve in the legend; by default the policy, and the instance if there are several.
-        title: above the picture; by default the instance and the number of runs on a new figure, and none on ``ax``.
-
     ::
 
         bandit = pp.instance("cov-boost")
         curves = [pp.simulate(bandit, policy, budgets=[500, 1000, 2000], runs=1000) for policy in ("doubt", "ege-sr", "uniform")]
         pp.plot_curves(curves)
+
+    Args:
+        curves: what ``pp.simulate`` returns, one or several.
+        ax: the Axes to draw on; by default those of a new figure.
+        labels: a name for each curve in the legend; by default the policy, and the instance if there are several.
+        title: above the picture; by default the instance and the number of runs on a new figure, and none on ``ax``.
     """
     listed = [curves] if isinstance(curves, ErrorCurve) else check_sequence(curves, "curves", "is no list of curves")
     if not listed:
