@@ -20,7 +20,7 @@ from paretopick.plots.course import CourseData
 from paretopick.plots.pictures import PICTURES, Part, course_part, drawn, figure_size, part_of, parts_of_result, title_of
 from paretopick.plots.plans import curves_part, labels_of, plan_part
 from paretopick.plots.room import laid_out, make_room
-from paretopick.plots.style import LOOK, look, parts_of
+from paretopick.plots.style import LOOK, look
 from paretopick.plots.texts import legible, plain, shortened
 from paretopick.simulation import ErrorCurve
 from paretopick.studies.course import course_of
@@ -134,23 +134,15 @@ def _drawn(parts: Sequence[Part], ax: Any, title: str | None, usual_title: str) 
         if title:
             shown = legible(title)
             panels[0].set_title(shown, **plain(shown))
-        make_room(panels, lambda figure: _tried(first, figure))
         with look():
             first.draw(panels)
             laid_out(panels[0])  # what is written then suits the axes as a layout engine has made them
+            make_room(panels)
     if first.side == 1:
         return panels[0]
     square = np.empty(len(panels), dtype=object)
     square[:] = panels
     return square.reshape(first.side, first.side)
-
-
-def _tried(part: Part, figure: Figure) -> list[Axes]:
-    """The axes of a part that is drawn onto an empty figure, which are as those are that somebody would give."""
-    (panels,) = parts_of(figure, [part.side], [1.0])
-    with look():
-        part.draw(panels)
-    return panels
 
 
 def _new_figure(size: tuple[float, float]) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 EDGE = 5.0
 """Pixels that are kept free at the edges of a figure and beside others."""
+
+TITLE = 20.0
+"""Points that are kept free for a title that may come later."""
 
 
 def figure_of_axes(axes: Axes) -> Figure:
@@ -49,31 +53,26 @@ def around(*together: Axes) -> Bbox:
     return Bbox.from_extents(left + EDGE, bottom + EDGE, right - EDGE, top - EDGE)
 
 
-def make_room(panels: Sequence[Axes], try_out: Callable[[Figure], Sequence[Axes]]) -> None:
-    """Puts axes where what is written beside them will be within the figure and on top of nothing else.
+def make_room(panels: Sequence[Axes]) -> None:
+    """Sees to it that what is written beside axes is within the figure and on top of nothing else.
 
-    As ``Figure.colorbar`` does, it takes the room from the axes. Nothing is done where a layout engine will see to it, and to
-    axes whose place somebody has chosen by hand.
-
-    Args:
-        panels: on which nothing was drawn yet.
-        try_out: draws the same onto an empty figure, and returns its axes in the order of the panels.
+    As ``Figure.tight_layout`` does, with room for a title that may come later. Nothing is done where a layout engine will see to
+    it, and to axes whose place somebody has chosen by hand.
     """
-    figure = laid_out(panels[0])
-    if figure.get_layout_engine() is not None or any(one.get_subplotspec() is None for one in panels):
+    from matplotlib.layout_engine import PlaceHolderLayoutEngine
+
+    figure = figure_of_axes(panels[0])
+    engine = figure.get_layout_engine()
+    has_engine = engine is not None and not isinstance(engine, PlaceHolderLayoutEngine)
+    if has_engine or any(one.get_subplotspec() is None for one in panels):
         return
-    room = around(*panels)
-    tried = plain_figure((room.width / figure.dpi, room.height / figure.dpi))
-    tried.set_dpi(figure.dpi)
-    trial = try_out(tried)
-    trial[0].set_title(panels[0].get_title() or "a title that may come later")
-    for _ in range(2):  # what is written then suits the axes as they have become
-        tried.draw_without_rendering()
-    for one, other in zip(panels, trial, strict=True):
-        box = other.get_window_extent().translated(room.x0, room.y0).get_points()
-        (x0, y0), (x1, y1) = cast(Any, one.get_figure()).transSubfigure.inverted().transform(box)
-        one.set_position((x0, y0, x1 - x0, y1 - y0))
-        one.set_in_layout(True)  # which set_position takes away
+    titled = any(one.get_title() for one in figure.axes)
+    top = 1.0 if titled else max(1.0 - TITLE / 72 / figure.get_figheight(), 0.5)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Tight layout not applied", category=UserWarning)  # there is no room
+        for _ in range(2):  # what is written then suits the axes as they have become
+            figure.tight_layout(rect=(0.0, 0.0, 1.0, top))
+            figure.draw_without_rendering()
 
 
 def plain_figure(size: tuple[float, float]) -> Figure:

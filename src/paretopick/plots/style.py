@@ -191,6 +191,8 @@ def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float =
         entries: labels and what is drawn beside them.
         pad: between the axes and the legend, in units of 8 points.
     """
+    from matplotlib.transforms import ScaledTranslation
+
     if not entries:
         return
     figure = laid_out(axes)
@@ -205,7 +207,8 @@ def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float =
         if height < MOST_LEGEND * room.height:
             break
     left = max(min(outside.x0, room.x1 - width), room.x0)  # from where the axes begin with what is written beside them, if it can
-    made.set_bbox_to_anchor(((left - free - inside.x0) / inside.width, 1.0), transform=axes.transAxes)
+    across = ScaledTranslation((left - free - inside.x0) / figure.dpi, 0.0, figure.dpi_scale_trans)
+    made.set_bbox_to_anchor((0.0, 1.0), transform=axes.transAxes + across)
     _raise_titles(axes)
 
 
