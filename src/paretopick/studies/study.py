@@ -44,7 +44,6 @@ from paretopick.studies.views import (
     progress,
     status,
 )
-from paretopick.studies.workers import HandedOut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +86,7 @@ class Study(Leases, Amendments):
             raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, definition)
         self._looks = Looks()
-        self._handed_out = HandedOut()
+        self._handed_out: dict[int, set[str]] = {}
         self._suggested: tuple[int, str | None] | None = None
         """Which pairing would help, as of the position in the log."""
         with self._live.reading():
