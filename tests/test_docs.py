@@ -121,7 +121,7 @@ def test_the_guide_to_policies_and_noise_of_ones_own_runs(capsys):
     for example in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own-policies.md").read_text(), re.DOTALL):
         exec(compile(example, "own-policies.md", "exec"), names)
     printed = capsys.readouterr().out
-    assert "<ErrorCurve of FewestPulls on eight: 100 runs; errors by budget {60: " in printed
+    assert "FewestPulls on eight, 100 runs at each budget\nat 60: 25 errors, 25% (18% to 34%)" in printed
     assert "heavy tails ['Racing: " in printed
 
 
