@@ -66,7 +66,7 @@ def page_of(notebook: Any) -> str:
             parts.append(cell.source)
         else:
             language, code = ("sh", cell.source.replace("!", "")) if cell.source.startswith("!") else ("python", cell.source)
-            parts += [f"````{language}\n{code}\n````", *(_shown(output) for output in cell.outputs)]
+            parts += [f"````{language}\n{code}\n````", *filter(None, map(_shown, cell.outputs))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -81,8 +81,10 @@ def to_take_away(notebook: Any) -> Any:
 
 
 def _shown(output: Any) -> str:
-    """One output in the richest form that it has."""
+    """One output in the richest form that it has; nothing for what was taken away again, such as lines of progress."""
     data = output.get("data", {})
+    if data.get("text/html") == "":
+        return ""
     if "text/html" in data:
         return _raw(data["text/html"])
     if "image/png" in data:

@@ -249,6 +249,13 @@ def test_measurements_are_those_of_the_result_though_the_study_has_gone_on():
     assert len(study.result().measurements) == len(FRAME) + 1
 
 
+def test_the_measurements_of_a_result_can_be_brought_to_another_study(expected):
+    study = pp.Study.create("next", options=list(BASE), metrics=METRICS, budget=200, storage="sqlite://")
+    study.add(expected.measurements)
+    assert study.result().probability == expected.probability
+    assert [row["at"] for row in study.measurements()] == [row["at"] for row in expected.measurements]
+
+
 def test_a_copy_of_a_result_has_its_measurements():
     result = pp.judge(FRAME, METRICS)
     copy = pickle.loads(pickle.dumps(result))

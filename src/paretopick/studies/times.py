@@ -15,18 +15,21 @@ def time_text(at: float) -> str:
 
 
 def time_of(given: Any) -> float | None:
-    """Returns when a measurement was made, in seconds since 1970, from a text or a date; None for nothing.
+    """Returns when a measurement was made, in seconds since 1970, from a text, a date or that number; None for nothing.
 
     Without a time zone it is the time of Greenwich.
 
-    >>> time_of("2026-01-31T12:00:00"), time_of("")
-    (1769860800.0, None)
+    >>> time_of("2026-01-31T12:00:00"), time_of(1769860800.0), time_of("")
+    (1769860800.0, 1769860800.0, None)
     """
     if given is None or given == "":
         return None
     try:
-        moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
-        at = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        if isinstance(given, float):  # as in the rows of ``measurements``
+            at = given
+        else:
+            moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
+            at = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         time_text(at)  # which exports have to be able to write
     except (TypeError, ValueError, OverflowError, OSError):
         raise InvalidInput(
