@@ -1,6 +1,7 @@
 """The documents say what is true: names exist, examples run, lists are complete."""
 
 import csv
+import json
 import random
 import re
 import subprocess
@@ -122,6 +123,19 @@ def test_the_guide_to_policies_and_noise_of_ones_own_runs(capsys):
     printed = capsys.readouterr().out
     assert "<ErrorCurve of FewestPulls on eight: 100 runs; errors by budget {60: " in printed
     assert "heavy tails ['Racing: " in printed
+
+
+def test_the_files_of_an_array_job_are_joined_as_the_page_on_many_machines_says(tmp_path, monkeypatch, capsys):
+    bandit = pp.instance("unique-dominator")
+    for job in range(2):
+        curves = pp.simulate(bandit, ["ege-sr", "uniform"], budgets=[200], rng=1, start=20 * job, runs=20, workers=1)
+        (tmp_path / f"part-{job}.json").write_text(json.dumps([curve.to_dict() for curve in curves]))
+    monkeypatch.chdir(tmp_path)
+    joining = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "many-machines.md").read_text(), re.DOTALL)[0]
+    names = {}
+    exec(compile(joining, "many-machines.md", "exec"), names)
+    assert list(names["whole"].values()) == pp.simulate(bandit, ["ege-sr", "uniform"], budgets=[200], rng=1, runs=40)
+    assert capsys.readouterr().out.count("40 runs") == 2
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from paretopick._tables import Table, read_table
 from paretopick._words import quoted, short
 from paretopick.errors import InvalidInput
@@ -74,7 +76,9 @@ def read_frame(given: TableGiven, *, numbers: Sequence[str] = (), texts: Sequenc
         if rows and all(isinstance(row, Mapping) for row in rows):
             names = list(dict.fromkeys(name for row in rows for name in row))
             return _of_columns(names, [[row.get(name) for row in rows] for name in names])
-    raise InvalidInput(f"{short(given)} {NO_TABLE}.")
+    shown = short(given)
+    what = f"a {_kind(given)}" if "\n" in shown else shown
+    raise InvalidInput(f"{what} {NO_TABLE}.")
 
 
 def _is_frame(given: Any) -> bool:
@@ -158,10 +162,13 @@ def _entries(name: str, content: Any) -> list[Any]:
 def plain_value(value: Any) -> Any:
     """Returns an entry of a table as a Python value: None where it is missing, as NaN, NaT and NA are.
 
-    >>> import numpy as np
     >>> [plain_value(value) for value in (np.float64(1.5), float("nan"), np.int8(3), Decimal("0.5"), "nan", None)]
     [1.5, None, 3, 0.5, 'nan', None]
+    >>> plain_value(np.datetime64("2026-01-31", "ns"))
+    datetime.datetime(2026, 1, 31, 0, 0)
     """
+    if isinstance(value, np.datetime64 | np.timedelta64):  # of nanoseconds Python would make a number
+        value = value.astype(f"{value.dtype.str[1]}8[us]")
     if hasattr(value, "item") and getattr(value, "size", 1) == 1 and not isinstance(value, type):
         value = value.item()
     if isinstance(value, Decimal):

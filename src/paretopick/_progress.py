@@ -93,15 +93,17 @@ def progress_line(wanted: bool | None = None) -> Iterator[Line]:
     if wanted is False or threading.current_thread() is not threading.main_thread() or not _in_use.acquire(blocking=False):
         yield Line(None)
         return
-    place: Place | None = None
+    place = None
     try:
         place = _place(bool(wanted))
         yield Line(place, at_once=bool(wanted))
     finally:
-        _in_use.release()
-        if place is not None:
-            with suppress(OSError, ValueError):
-                place.close()
+        try:
+            if place is not None:
+                with suppress(OSError, ValueError):
+                    place.close()
+        finally:
+            _in_use.release()
 
 
 @contextmanager

@@ -11,6 +11,8 @@ They are about what you write; what the package returns are the classes of ``par
 - ``OwnPolicyGiven``: a policy of your own as ``pp.simulate`` takes it: ``MyPolicy``, or ``(MyPolicy, {"option": 1})``
 - ``PolicyName``: the keys of ``pp.POLICIES``
 - ``PolicyOptions``: ``{"batch": 8}``, the options of all policies; ``PolicyTable`` has a ``name``, too
+- ``OwnPolicyGiven``: for ``pp.simulate``, a subclass of ``pp.Policy`` or what makes one, alone or with its options:
+  ``(MyPolicy, {"width": 2})``
 - ``BudgetGiven``: ``600``, ``("seconds", 1200)``, ``{"dollars": 5}`` or ``"20m"``
 - ``CostGiven``: the name of what a measurement costs, or a number for each option
 - ``StorageChoice``: the address of a database, the path of an SQLite file, ``"sqlite://"`` for memory, or None for what the

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from paretopick import plots
+from paretopick.metrics import check_metrics
 from paretopick.plots.interactive import front_record, interactive_assets, interactive_front, notebook_front
 from paretopick.studies.baselines import ComparedWithBaseline
 from support.example_fronts import HOSTILE, in_three_metrics, within
@@ -128,6 +129,20 @@ def test_two_hundred_options_in_six_metrics_are_told_in_few_bytes():
     found = many(200, 6)
     assert len(fragment(found)) < 200 * 6 * 100
     assert len(front_record(found)["pairs"]) == 15
+
+
+def test_a_note_says_so_where_more_metrics_are_compared_than_shown():
+    for third, said in (("min", True), ("<=2000", False)):
+        found = replace(in_three_metrics(), metric_records=check_metrics({"speed": "max", "quality": "max", "cost": third}))
+        notes = front_record(found)["pairs"]["0 1"]["notes"]
+        assert any(note.startswith("Two of 3 metrics are shown") for note in notes) == said
+
+
+def test_among_many_options_a_note_says_whose_regions_are_drawn():
+    found = many(40, 2)
+    known = [replace(row, intervals=dict.fromkeys(row.means, (-0.1, 0.1))) for row in found.options]
+    notes = front_record(replace(found, options=tuple(known)))["pairs"]["0 1"]["notes"]
+    assert "Ellipses: 95% regions of the means, of options that may be Pareto-optimal." in notes
 
 
 def test_style_and_script_end_where_they_should_and_have_the_licence():

@@ -422,9 +422,10 @@ ORPHANED = """
 import multiprocessing, paretopick as pp
 def report(done, total):
     print(*(child.pid for child in multiprocessing.active_children()), flush=True)
-pp.simulate(
-    pp.instance("cov-boost"), "apt", budgets=60, runs=100_000, rng=1, workers=2, progress=report, engine="reference"
-)
+if __name__ == "__main__":
+    pp.simulate(
+        pp.instance("cov-boost"), "apt", budgets=60, runs=100_000, rng=1, workers=2, progress=report, engine="reference"
+    )
 """
 
 
@@ -451,14 +452,13 @@ def is_running(pid: int) -> bool:
 
 INTERRUPTED = """
 import sys, paretopick as pp
-bandit = pp.instance("cov-boost")
-engine = sys.argv[1]
-try:
-    pp.simulate(
-        bandit, "apt", runs=10**9, rng=1, workers=2, engine=engine, progress=lambda done, total: print(done, flush=True)
-    )
-except pp.SimulationInterrupted as stopped:
-    print("kept", stopped.partial.runs, stopped.partial.errors.sum() <= stopped.partial.runs, flush=True)
+def report(done, total):
+    print(done, flush=True)
+if __name__ == "__main__":
+    try:
+        pp.simulate(pp.instance("cov-boost"), "apt", runs=10**9, rng=1, workers=2, engine=sys.argv[1], progress=report)
+    except pp.SimulationInterrupted as stopped:
+        print("kept", stopped.partial.runs, stopped.partial.errors.sum() <= stopped.partial.runs, flush=True)
 """
 
 

@@ -59,7 +59,8 @@ def test_intervals_are_those_of_the_differences_of_the_draws_that_all_else_is_sa
 
 def test_who_beats_the_baseline_is_said_and_that_nobody_does(result):
     assert result.compared_with_baseline.beaten_by == ("fast",)
-    assert result.compared_with_baseline.sentence == "The baseline today is beaten by fast."
+    by = result.compared_with_baseline.text("fast")
+    assert result.compared_with_baseline.sentence == f"The baseline today is beaten by fast: {by}."
     study = measured()
     assert study.result(baseline="fast").compared_with_baseline.sentence == (
         "Nothing here is better than the baseline fast: what gains in one metric loses in another."
@@ -83,7 +84,8 @@ def test_differences_within_the_margin_do_not_matter():
 
 def test_a_baseline_beyond_a_limit_is_said_to_be():
     result = measured(metrics="seconds:min<=1.8,size:min", exact=["size"]).result()
-    assert result.compared_with_baseline.sentence == "The baseline today is beyond seconds at most 1.8, and beaten by fast."
+    said = result.compared_with_baseline.sentence
+    assert said.startswith("The baseline today is beyond seconds at most 1.8, and beaten by fast: ")
 
 
 def test_a_baseline_that_is_retired_or_not_measured_is_said_to_be():
@@ -190,7 +192,7 @@ def test_commands_and_files_have_it(tmp_path):
         'command = ["{option}"]\n[metrics]\nm = "min"\n'
     )
     ran = call("run", "study.toml", cwd=tmp_path)
-    assert "The baseline echo m=2 is beaten by echo m=1." in ran.stdout
+    assert "The baseline echo m=2 is beaten by echo m=1: m 2.0 times smaller (" in ran.stdout
     assert "m 2.0 times smaller" in ran.stdout
     for_once = call("result", "--baseline", "echo m=1", cwd=tmp_path)
     assert "Nothing here is better than the baseline echo m=1." in for_once.stdout

@@ -10,7 +10,8 @@ import pytest
 
 import paretopick as pp
 from paretopick.studies import company
-from paretopick.studies.company import OtherPrograms, times_among, timing
+from paretopick.studies.company import OtherPrograms, timing
+from paretopick.studies.time_metrics import times_among
 from support.terminals import call
 
 GIVEN = ("--options", "1,2", "--budget", "8", "--name", "s")

@@ -127,7 +127,8 @@ CALLS = {
     "retire": lambda study: study.retire("c", "sold out"),
     "extend": lambda study: study.extend(budget=100),
     "aim": lambda study: study.aim(confidence=0.9),
-    "release": lambda study: study.release(worker="main"),
+    "choose_baseline": lambda study: study.choose_baseline("b"),
+    "release": lambda study: study.release(),
     "add": lambda study: study.add([("a", [1.0, 2.0])]),
     "record again": lambda study: study.record({}, {}, [("a", [1.0, 2.0])], again=True),
 }

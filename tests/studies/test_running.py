@@ -54,6 +54,7 @@ def test_identify_with_processes(tmp_path):
 
 
 def pid_and_option(option: int) -> list[float]:
+    time.sleep(0.02)  # or the first process may have made all before the second one is there
     return [os.getpid(), option]
 
 

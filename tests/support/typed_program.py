@@ -10,6 +10,11 @@ def measure(option: str) -> dict[str, float]:
     return {"a": float(len(option)), "b": 1.0}
 
 
+class Mine(pp.Policy):
+    def __init__(self, *, n_arms: int, n_objectives: int, budget: int, width: float = 1.0) -> None:
+        super().__init__(n_arms=n_arms, n_objectives=n_objectives, budget=budget)
+
+
 OPTIONS = ["x", "y"]
 METRICS: MetricsGiven = {"a": "min", "b": {"goal": "max", "margin": 0.1}}
 POLICY: PolicyGiven = ("apt", {"batch": 4})
@@ -44,6 +49,10 @@ pp.identify(measure, OPTIONS, METRICS, 20, policy={"name": "apt", "batch": 8})
 pp.identify(measure, OPTIONS, METRICS, 20, policy=POLICY)
 pp.simulate(bandit, "ege-sr", runs=10)
 pp.simulate(bandit, ["ege-sr", ("apt", {"batch": 8})], runs=10)[0].rate.max()
+pp.simulate(bandit, ("apt", {"batch": 8}), runs=10, progress=lambda done, total: print(done, total)).rate.max()
+pp.simulate(bandit, Mine, runs=10, progress=False).rate.max()
+pp.simulate(bandit, (Mine, {"width": 2.0}), runs=10).rate.max()
+pp.simulate(bandit, [Mine, "ege-sr", (Mine, {"width": 2.0})], runs=10)[0].rate.max()
 pp.plan(bandit, policies=["ege-sr", POLICY])
 pp.policy("ege-sr-k", n_arms=3, n_objectives=2, budget=30, max_arms=2)
 for name in pp.POLICIES:

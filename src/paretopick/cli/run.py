@@ -40,12 +40,13 @@ from paretopick.storage import open_storage
 from paretopick.studies import Study, run_study
 from paretopick.studies.budgets import seconds_of
 from paretopick.studies.commands import Command
-from paretopick.studies.company import OtherPrograms, times_among
+from paretopick.studies.company import OtherPrograms
 from paretopick.studies.crew import RETRIES
 from paretopick.studies.definition import Definition, define
 from paretopick.studies.files import StudyFile, command_words, read_study_file
 from paretopick.studies.opening import create_or_open
 from paretopick.studies.started import smallest_memory
+from paretopick.studies.time_metrics import times_among
 
 NAME = "run"
 STOPPED_BY = (signal.SIGTERM, signal.SIGHUP)

@@ -6,7 +6,7 @@ The truth is the means that were guessed, or, after a pilot, what it leaves open
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -80,7 +80,7 @@ class _Options(TypedDict, total=False):
     rng: Seed
     workers: int | None
     executor: Executor | str | None
-    progress: Progress | bool | None
+    progress: Callable[[str, float, float], None] | bool | None
 
 
 @overload
@@ -110,7 +110,7 @@ def plan(
     rng: Seed = 0,
     workers: int | None = None,
     executor: Executor | str | None = None,
-    progress: Progress | bool | None = None,
+    progress: Callable[[str, float, float], None] | bool | None = None,
 ) -> Plan | Continuation:
     """Returns how often studies will be wrong, by policy and budget, and the smallest budget that reaches a target.
 

@@ -219,7 +219,8 @@ def regions_note(regions: Sequence[FloatArray | None], options: Options) -> tupl
         return ()
     shape = "Bars" if all((np.ptp(region, axis=1) == 0).any() for region in drawn) else "Ellipses"
     more = len(options.names) > MOST_NAMES and len(drawn) < len(options.names)
-    return (f"{shape}: 95% regions of the means{', of options that may be {options.sought}' if more else ''}.",)
+    whose = f", of options that may be {options.sought}" if more else ""
+    return (f"{shape}: 95% regions of the means{whose}.",)
 
 
 def _correlation(result: ParetoResult, x: str, y: str) -> float:

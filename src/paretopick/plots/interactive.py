@@ -128,13 +128,14 @@ def front_record(result: ParetoResult) -> dict[str, Any]:
     texts = _facts(result)
     both = itertools.combinations(range(len(metrics)), 2)
     pairs = {f"{x} {y}": _pair(FrontData.of(result, metrics[x].name, metrics[y].name), places) for x, y in both}
-    if len(metrics) > 2:
+    compared = [place for place, metric in enumerate(metrics) if metric.compared]
+    if len(compared) > 2:
         for pair in pairs.values():
             pair["notes"].insert(0, f"Two of {len(metrics)} metrics are shown: who looks beaten here may be ahead in another.")
     return {
         "title": headline(result),
         "settled": result.done,
-        "shown": [place for place, metric in enumerate(metrics) if metric.compared][:2],
+        "shown": compared[:2],
         "metrics": [{"name": metric.name, "log": metric.log} for metric in metrics],
         "correlation": None if result.correlation is None else np.clip(result.correlation, -1.0, 1.0).tolist(),
         "radius": RADIUS,

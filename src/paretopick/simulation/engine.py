@@ -69,7 +69,7 @@ class _Options(TypedDict, total=False):
     limits: Limits
     ladder: Sequence[Margins]
     engine: Engine
-    progress: Progress | bool | None
+    progress: Callable[[int, int], None] | bool | None
 
 
 MOST_RUNS = 1 << 32
@@ -77,7 +77,11 @@ MOST_RUNS = 1 << 32
 
 
 @overload
-def simulate(bandit: Bandit, policy: PolicyGiven | OwnPolicyGiven, /, **options: Unpack[_Options]) -> ErrorCurve: ...
+def simulate(bandit: Bandit, policy: PolicyGiven, /, **options: Unpack[_Options]) -> ErrorCurve: ...
+
+
+@overload  # one by one, since mypy reads ("apt", {"batch": 8}) well only if a single kind of pair is expected
+def simulate(bandit: Bandit, policy: OwnPolicyGiven, /, **options: Unpack[_Options]) -> ErrorCurve: ...
 
 
 @overload
@@ -109,7 +113,7 @@ def simulate(
     limits: Limits = None,
     ladder: Sequence[Margins] = (),
     engine: Engine = "auto",
-    progress: Progress | bool | None = None,
+    progress: Callable[[int, int], None] | bool | None = None,
 ) -> ErrorCurve | list[ErrorCurve]:
     """Returns how often a policy errs on a bandit, at one budget or several; of a list of policies, a list.
 
@@ -130,10 +134,11 @@ def simulate(
         max_runs: where ``"until:..."`` gives up, by default 1,000,000; a rate without any error never gets there.
         rng: an int, SeedSequence or Generator, as NumPy's functions take it; None draws a fresh seed, which the result keeps.
         workers: threads, by default one for each core. Without a kernel (see ``engine``) processes, by default one, this one;
-            where processes are spawned and not forked, a script that asks for several needs ``if __name__ == "__main__":``.
+            where processes are not forked, everywhere from Python 3.14 on, a script that asks for several needs
+            ``if __name__ == "__main__":``.
         executor: instead of workers, any ``concurrent.futures.Executor``: a pool of processes, or that of a cluster. Or the
             address of a cluster: "dask://HOST:PORT", "ray" or "ray://HOST:PORT". It gets ``workers`` pieces of work at a time, by
-            default twice the number of cores, of the cluster or here. What is said of spawned processes under ``workers``
+            default twice the number of cores, of the cluster or here. What is said of processes under ``workers``
             holds for it too.
         start: the number of the first run; ``simulate(..., start=1000)`` continues a curve of 1,000 runs, and ``+`` joins them.
         scale: what each objective is divided by before the policy sees it: one number, or one per objective. Answers are

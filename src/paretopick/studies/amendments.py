@@ -183,6 +183,13 @@ class Amendments(ABC):
         Args:
             option: its name; None to compare with none.
             request: an id of this call; see ``add``.
+
+        >>> from paretopick import Study
+        >>> study = Study.create("s", options=["today", "new"], metrics={"seconds": "min"}, budget=20, storage="sqlite://")
+        >>> study.choose_baseline("today")
+        >>> numbers = study.add([("today", [2.0]), ("today", [2.1]), ("new", [1.0]), ("new", [0.9])])
+        >>> study.result().compared_with_baseline.beaten_by
+        ('new',)
         """
         name = self.definition.with_baseline(option).baseline
         self._live.change(lambda rules: rules.describe({"baseline": name}), request)

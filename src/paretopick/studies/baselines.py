@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from paretopick._words import joined, probability, some
 from paretopick.metrics import Metric
 from paretopick.studies.beating import compared
 from paretopick.studies.certainty import Judgement
-from paretopick.studies.company import times_among
 from paretopick.studies.differences import Difference, factor
+from paretopick.studies.time_metrics import times_among
 
 MOST_NAMES = 6
 """So many of those that beat the baseline are named."""
@@ -76,7 +76,8 @@ def compare_with(
     place = options.index(baseline)
     beaten_by, sentence = _standing(judgement, place, options, metrics)
     others = [name for name in options if name != baseline]
-    return ComparedWithBaseline(baseline, sentence, beaten_by, _differences(judgement, others, baseline, options, metrics))
+    found = ComparedWithBaseline(baseline, sentence, beaten_by, _differences(judgement, others, baseline, options, metrics))
+    return replace(found, sentence=f"{sentence[:-1]}: {found.text(beaten_by[0])}.") if len(beaten_by) == 1 else found
 
 
 def _differences(

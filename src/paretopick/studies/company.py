@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from paretopick._words import cut
-from paretopick.metrics import Metric
 
 BUSY = 0.2
 """Share of the processors from which on others are worth a warning."""
@@ -21,20 +19,6 @@ WINDOW = 1.0
 
 FIRST_WINDOW = 0.3
 """The same, before it."""
-
-TIMES = re.compile(
-    r"(?<![a-z])(s|secs?|seconds?|ms|milli\w*|us|micro\w*|ns|nano\w*|minutes?|hours?|times?|runtime|duration|elapsed|latency)(?![a-z])"
-)
-"""Words by which metrics, or their units, are known to be times."""
-
-
-def times_among(metrics: Iterable[Metric]) -> list[str]:
-    """Returns the names of the metrics that are times, by their names and units.
-
-    >>> times_among([Metric("wall_seconds", "min"), Metric("p95", "min", unit="ms"), Metric("items", "max")])
-    ['wall_seconds', 'p95']
-    """
-    return [metric.name for metric in metrics if TIMES.search(metric.name.lower()) or TIMES.search((metric.unit or "").lower())]
 
 
 class OtherPrograms:

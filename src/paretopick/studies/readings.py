@@ -11,7 +11,7 @@ from paretopick._arrays import real
 from paretopick._texts import number_of
 from paretopick._words import cut
 from paretopick.errors import MeasuringFailed
-from paretopick.studies.company import TIMES
+from paretopick.studies.time_metrics import TIMES
 
 MOST_BESIDE = 50
 """Values beside the metrics that are kept of one JSON object."""

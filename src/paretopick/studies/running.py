@@ -222,7 +222,8 @@ def run_study(
             crew.work(start, size, abandon)
         study.reread()
         result = study.result()
-        return replace(result, notes=(*result.notes, *_notes(result, crew.beyond, made_by_others(study, crew.by))))
+        by_others = made_by_others(study, crew.by) if result.used > crew.kept else 0
+        return replace(result, notes=(*result.notes, *_notes(result, crew.beyond, by_others)))
 
 
 def _notes(result: ParetoResult, beyond: int, by_others: int) -> Iterator[str]:
