@@ -236,7 +236,7 @@ class MeasuringFailed(ParetopickError, RuntimeError):
     >>> try:
     ...     pp.identify(measure, ["x", "y"], {"seconds": "min"}, 20)
     ... except pp.MeasuringFailed as problem:
-    ...     print(problem.option, problem.study)
+    ...     print(problem.option, repr(problem.study))
     x <study 'study': 2 options, 0 of 20 used>
     """
 

@@ -26,8 +26,9 @@ def fingerprint(measure: Callable[..., Any]) -> str | None:
     that it names; comments, line numbers and the values of other variables do not matter. Python's minor version is part of it,
     since code is compiled otherwise by another one.
 
-    >>> fingerprint(lambda option: 1) == fingerprint(lambda option: 1), fingerprint(lambda option: 2) == fingerprint(len)
-    (True, False)
+    >>> from statistics import mean, median
+    >>> fingerprint(mean) == fingerprint(mean), fingerprint(mean) == fingerprint(median), fingerprint(len) is None
+    (True, False, True)
     """
     found = _function(measure)
     if found is None or (found.__module__ or "").startswith(OURS):
