@@ -157,5 +157,9 @@ def assert_the_notebook_shows_everything(window) -> None:
     assert tables.count() >= 2
     for model in ("ridge", "fourier 64 smooth", "15 neighbours"):
         assert model in tables.first.inner_text()
+    pictures = window.locator("div.output > img")
+    assert pictures.count() == 2
+    for picture in pictures.all():
+        assert picture.evaluate("picture => picture.naturalWidth") > 400
     (link,) = window.locator("a[download]").all()
     assert link.get_attribute("href") == "machine-learning-engineer.ipynb"
