@@ -481,3 +481,36 @@ def test_paper_shows_a_bar_on_a_terminal(tmp_path):
     assert "unique-dominator: " in shown
     assert re.search(r"\d+%", shown)
     assert "Wrote 4 files" in shown
+
+
+STARTS = {"front.png": b"\x89PNG", "front.PDF": b"%PDF", "front.svg": b"<?xml"}
+"""Of files of pictures, with which they begin."""
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_result_is_drawn_as_what_its_file_is_called(name, tmp_path):
+    create = ["create", "s", "--options", "a,b", "--metrics", "m:max,p:min", "--budget", "8"]
+    stdout_of(*create, cwd=tmp_path)
+    drawn = call("result", "s", "--plot", name, "--json", cwd=tmp_path)
+    assert json.loads(drawn.stdout)["study"] == "s"
+    assert drawn.stderr == f"Wrote the picture to {name}\n"
+    assert (tmp_path / name).read_bytes().startswith(STARTS[name])
+    again = call("result", "s", "--plot", name, cwd=tmp_path)
+    assert (again.returncode, "--force" in again.stderr) == (2, True)
+    assert f"Wrote the picture to {name}" in stdout_of("result", "s", "--plot", name, "--force", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("verb", [["result", "no-such-study"], ["simulate", "no-such-instance"], ["plan", "no-such-source"]])
+def test_a_picture_of_another_kind_is_refused_before_anything_else(verb, tmp_path):
+    refused = call(*verb, "--plot", "x.gif", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr == "error: --plot x.gif must end in .png, .pdf or .svg, which says what to write.\n"
+
+
+@pytest.mark.slow
+def test_simulations_are_drawn_with_a_panel_for_each_instance(tmp_path):
+    several = ["cov-boost", "equal-gaps", "--budget", "1000,2000", "--runs", "50", "--plot", "e.svg"]
+    assert "Wrote the picture to e.svg" in stdout_of("simulate", *several, cwd=tmp_path)
+    drawn = (tmp_path / "e.svg").read_text()
+    assert drawn.count('id="axes_') == 2
+    assert json.loads(stdout_of("simulate", "cov-boost", "--runs", "50", "--plot", "e.png", "--json", cwd=tmp_path))

@@ -14,6 +14,7 @@ import paretopick as pp
 from paretopick.paper import CATALOGUE
 from paretopick.paper.catalogue import MAIN
 from paretopick.paper.series import EGE_SH, EGE_SR, UNIFORM
+from paretopick.plots.methods import KINDS_OF_STUDIES
 from paretopick.studies import files
 from paretopick.theory import complexity, dominance, gaps, losses, margins
 
@@ -121,7 +122,7 @@ def test_the_guide_to_policies_and_noise_of_ones_own_runs(capsys):
     for example in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own-policies.md").read_text(), re.DOTALL):
         exec(compile(example, "own-policies.md", "exec"), names)
     printed = capsys.readouterr().out
-    assert "<ErrorCurve of FewestPulls on eight: 100 runs; errors by budget {60: " in printed
+    assert "FewestPulls on eight, 100 runs at each budget\nat 60: 25 errors, 25% (18% to 34%)\n" in printed
     assert "heavy tails ['Racing: " in printed
 
 
@@ -146,6 +147,29 @@ def test_the_python_examples_of_the_simulations_run():
         exec(compile(example, "simulation.md", "exec"), own)
     assert names[1]["rates"][1] < 0.5 * names[1]["rates"][0]
     assert names[1]["later"].shape == (3, 2)
+
+
+PICTURES = (ROOT / "docs" / "pictures.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_python_examples_of_the_pictures_run(tmp_path, monkeypatch):
+    from matplotlib import pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for example in re.findall(r"```python\n(.*?)```", PICTURES, re.DOTALL):
+        exec(compile(example, "pictures.md", "exec"), names)
+    plt.close("all")
+    assert {path.name for path in tmp_path.iterdir()} == {"front.png", "both.png", "curves.png"}
+    assert names["result"].status["slow"] == "dominated"
+
+
+def test_the_page_of_pictures_names_every_kind_and_shows_what_is_there():
+    shown = {ROOT / "docs" / link for link in re.findall(r"\((pictures/[^)]*)\)", PICTURES)}
+    assert shown == set((ROOT / "docs" / "pictures").iterdir())
+    for kind in KINDS_OF_STUDIES:
+        assert f'| `"{kind}"` |' in PICTURES
 
 
 def test_the_files_that_the_simulations_name_exist():

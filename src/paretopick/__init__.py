@@ -61,6 +61,7 @@ from paretopick.errors import (
 from paretopick.instances import INSTANCES, instance, read_instance
 from paretopick.metrics import Metric
 from paretopick.planning import Continuation, Pilot, Plan, plan
+from paretopick.plots.methods import plot_curves
 from paretopick.policies import POLICIES, policy, restore_policy
 from paretopick.policies.base import Policy, Snapshot
 from paretopick.schedules import SCHEDULES, Schedule, schedule, smallest_budget
@@ -153,6 +154,7 @@ __all__ = [
     "pareto_mask",
     "plan",
     "play",
+    "plot_curves",
     "policy",
     "read_instance",
     "relaxed_gaps",

@@ -21,6 +21,23 @@ ROUNDS = pp.Schedule((3, 1), (4,))
 SIZES: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "budget": 30}
 
 
+CURVE = pp.simulate(BANDIT, "uniform", budgets=[6], runs=3, rng=0, engine="reference")
+
+
+def _closing(plot: Callable[..., Any]) -> Callable[..., Any]:
+    """Closes what was drawn."""
+
+    def draw(*args: Any, **kwargs: Any) -> None:
+        from matplotlib import pyplot as plt
+
+        try:
+            plot(*args, **kwargs)
+        finally:
+            plt.close("all")
+
+    return draw
+
+
 def told() -> pp.Policy:
     policy = pp.policy("apt", **SIZES)
     policy.tell([0, 1, 2], MEANS)
@@ -126,6 +143,15 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda bandit, rng, scale, run: pp.play(bandit, told(), rng, scale=scale, run=run),
         {"bandit": BANDIT, "rng": 0, "scale": None, "run": 2},
     ),
+    "plot_curves": (
+        lambda curves, ax, labels, title: _closing(pp.plot_curves)(curves, ax, labels=labels, title=title),
+        {"curves": [CURVE], "ax": None, "labels": ["a"], "title": "t"},
+    ),
+    "ParetoResult.plot": (
+        lambda kind, ax, x, y, title: _closing(known_study().result().plot)(kind, ax, x=x, y=y, title=title),
+        {"kind": "front", "ax": None, "x": "m", "y": "p", "title": "t"},
+    ),
+    "Study.plot": (lambda kind, x: _closing(known_study().plot)(kind, x=x), {"kind": "ranking", "x": "m"}),
     "policy": (pp.policy, {"name": "ege-sr", **SIZES, "spend": "all"}),
     "policy gg": (pp.policy, {"name": "ege-gg", **SIZES, "n_rounds": 2}),
     "policy apt": (pp.policy, {"name": "apt", **SIZES, "batch": 2, "gamma": 0.1, "initial": 1}),

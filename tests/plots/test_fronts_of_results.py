@@ -121,12 +121,12 @@ def test_among_many_options_only_those_that_may_be_optimal_are_named():
     rest = [option_result(f"option {i}", "dominated", {"x": 0.0, "y": float(i)}) for i in range(40)]
     best = [option_result("best", "pareto", {"x": 2.0, "y": 2.0})]
     record = plots.FrontData.of(result([*rest, *unsure, *best], metrics))
-    assert record.tags == ("best", "likely")
-    assert record.notes == ("Named are the 2 options that are or may well be Pareto-optimal.",)
+    assert record.tags == ("best", "likely", "unlikely")
+    assert record.notes == ("Named are the 3 options that are or may be Pareto-optimal.",)
     crowd = plots.FrontData.of(many(50, 2, n_pareto=45))
     assert len(crowd.tags) == 30
     assert [region is not None for region in crowd.regions] == [True] * 45 + [False] * 5
-    assert "Named are 30 of the 45 options that are or may well be Pareto-optimal." in crowd.notes
+    assert "Named are 30 of the 45 options that are or may be Pareto-optimal." in crowd.notes
 
 
 def test_limits_hold_the_means_and_do_not_explode_with_one_error():
@@ -179,21 +179,21 @@ def test_what_differs_widely_and_is_positive_is_drawn_on_logarithmic_axes():
     ]
     record = plots.FrontData.of(result(rows, {"s": "min", "b": "min"}))
     assert (record.x.log, record.y.log) == (True, False)
-    assert labels(record) == ("s (small is good, logarithmic)", "b (small is good)")
+    assert labels(record) == ("s (small is good, log scale)", "b (small is good)")
     assert 0 < record.x.ends[0] < 0.01
     assert all((region[0] >= record.x.ends[0]).all() for region in record.regions)
     figure = plots.figure_of(result(rows, {"s": "min", "b": "min"}))
     (axes,) = figure.axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     ranked = plots.RankingData.of(result(rows, {"s": "min", "b": "min"}))
-    assert (ranked.x.log, str(ranked.x.label)) == (True, "s (small is good, logarithmic)")
+    assert (ranked.x.log, str(ranked.x.label)) == (True, "s (small is good, log scale)")
     below = [replace(rows[0], means={"s": -0.01, "b": 5.0}), *rows[1:]]
     assert not plots.FrontData.of(result(below, {"s": "min", "b": "min"})).x.log
     many_metrics = dict.fromkeys("sbcde", "min")
     wide = [replace(row, means={**row.means, "c": 1.0, "d": 1.0, "e": 1.0}) for row in rows]
     wide = [replace(row, intervals=dict.fromkeys(many_metrics), standard_errors=dict.fromkeys(many_metrics)) for row in wide]
     across = plots.ParallelData.of(result(wide, many_metrics))
-    assert across.directions[:2] == ("small is good, log", "small is good")
+    assert across.directions[:2] == ("small is good, log scale", "small is good")
     heights = dict(zip(across.names, across.heights[:, 0], strict=True))
     assert heights["1"] == pytest.approx(1 - np.log(2) / np.log(90))
     assert (across.best[0], across.worst[0]) == ("0.01", "0.9")

@@ -159,7 +159,7 @@ def test_any_two_of_three_metrics_can_be_chosen(opened):
     assert window.is_visible(".pp-static")  # which has all metrics
     assert "Two of 3 metrics are shown" in window.inner_text("body")
     window.select_option("select >> nth=0", label="cost")
-    assert "logarithmic" in window.text_content(".pp-up")
+    assert "log scale" in window.text_content(".pp-up")
     window.mouse.move(*place_of(window, found, "b", 0, 2))
     assert shown(window)[0] == "b"
     assert window.text_content(".pp-legend") == "Pareto-optimal (2)"

@@ -11,7 +11,7 @@ from matplotlib.path import Path
 from paretopick import Metric, plots
 from paretopick.metrics import requirements_of
 from paretopick.plots.labels import place
-from paretopick.plots.limits import Forbidden, forbidden, limit_notes, write_limits
+from paretopick.plots.limits import Forbidden, LimitTexts, forbidden, limit_notes
 from paretopick.plots.style import FORBIDDEN, KINDS
 from paretopick.theory.requirements import covers, outdoes
 from support.example_results import boxes, many, option_result, overlaps, result
@@ -139,7 +139,7 @@ def test_metrics_compared_as_logarithms_have_logarithmic_axes_and_regions():
     ]
     record = plots.FrontData.of(result(rows, [Metric("a", "min", log=True), Metric("b", "min")], correlation=((1, 0), (0, 1))))
     assert (record.x.log, record.y.log) == (True, False)
-    assert str(record.x.label) == "a (small is good, logarithmic)"
+    assert str(record.x.label) == "a (small is good, log scale)"
     wide = np.sqrt(5.991 / 3.841)  # a region in two metrics is wider than an interval in one
     assert np.log(record.regions[0][0]).max() == pytest.approx(wide * np.log(1.5), rel=1e-3)
     assert np.log(record.regions[0][0]).min() == pytest.approx(-wide * np.log(1.5), rel=1e-3)
@@ -205,14 +205,14 @@ def test_parallel_axes_of_ratios_say_that_all_are_alike():
 
 def test_units_are_on_the_axes():
     record = plots.FrontData.of(compressors())
-    assert str(record.x.label) == "time (s, small is good, logarithmic)"
+    assert str(record.x.label) == "time (s, small is good, log scale)"
     odd = plots.FrontData.of(compressors((replace(SECONDS, unit="$x_1$ (µs)"), SIZE)))
-    assert str(odd.x.label) == "time ($x_1$ (µs), small is good, logarithmic)"
+    assert str(odd.x.label) == "time ($x_1$ (µs), small is good, log scale)"
     (axes,) = plots.figure_of(compressors((replace(SECONDS, unit="$x_1$ (µs)"), SIZE))).axes
     assert axes.get_xlabel() == str(odd.x.label)
     assert not axes.xaxis.label.get_parse_math()
     ranked = plots.RankingData.of(compressors(), "time")
-    assert str(ranked.x.label) == "time (s, small is good, at most 10 s, logarithmic)"
+    assert str(ranked.x.label) == "time (s, small is good, at most 10 s, log scale)"
 
 
 def test_in_small_panels_labels_have_two_lines_and_the_whole_name():
@@ -247,7 +247,7 @@ def test_a_limit_is_written_where_it_hides_no_point(axes):
     axes.get_figure().draw_without_rendering()
     mark = Forbidden("at most 5 s", 5.0, (5.0, 10.0))
     crowd = np.column_stack((np.full(30, 5.3), np.linspace(5, 10, 30)))  # all along the line but at its lower end
-    (box,) = write_limits(axes, (mark, None), crowd)
+    (box,) = LimitTexts(axes, (mark, None), crowd).arrange()
     pixels = axes.transData.transform(crowd)
     assert not ((pixels > box[:2]) & (pixels < box[2:])).all(axis=1).any()
     axes.get_figure().draw_without_rendering()
@@ -258,7 +258,7 @@ def test_a_limit_is_written_where_it_hides_no_point(axes):
     assert (box[2:] - box[:2] < 1.2 * (shown[2:] - shown[:2]) + 4).all()
     assert box[0] > axes.transData.transform((5, 5))[0]  # on the forbidden side
     left = Forbidden("at least 5 kg", 5.0, (0.0, 5.0))
-    both = write_limits(axes, (left, left), np.empty((0, 2)))
+    both = LimitTexts(axes, (left, left), np.empty((0, 2))).arrange()
     assert both[0, 2] < axes.transData.transform((5, 5))[0]
     assert both[1, 3] < axes.transData.transform((5, 5))[1]
     assert overlaps(both) == []
@@ -373,8 +373,8 @@ def test_among_many_options_with_margins_those_that_may_be_worth_keeping_are_nam
     rows.append(replace(option_result("open", "open", {"time": 1.0, "size": 1.0}, probability=0.0), worth_keeping=0.4))
     rows.append(replace(option_result("hardly", "open", {"time": 1.0, "size": 1.0}, probability=0.4), worth_keeping=0.001))
     record = plots.FrontData.of(result(rows, [SECONDS, SIZE], pareto=()))
-    assert record.tags == ("open",)
-    assert "Named is the option that is or may well be worth keeping." in record.notes
+    assert record.tags == ("open", "hardly")
+    assert "Named are the 2 options that are or may be worth keeping." in record.notes
 
 
 def test_infeasible_options_have_their_own_look():

@@ -31,7 +31,8 @@ def test_without_margins_differences_are_drawn_in_the_units_of_two_metrics():
     assert record.by_resolution
     assert record.values.tolist() == [4, 2, 1]
     left, right = record.rulers
-    assert (str(left.label), str(right.label)) == ("resolved in time (ms)", "resolved in size (%)")
+    assert str(left.label(log=True)) == "resolved in time (ms, log scale)"
+    assert str(right.label(log=False)) == "resolved in size (%)"
     assert left.of(record.values).tolist() == [2, 1, 0.5]
     assert right.of(record.values) == pytest.approx(100 * np.expm1([0.4, 0.2, 0.1]))
     assert left.as_of(right, np.array([2.0])) == pytest.approx(100 * np.expm1(0.4))
@@ -41,9 +42,9 @@ def test_without_margins_differences_are_drawn_in_the_units_of_two_metrics():
     (line,) = axes.lines
     assert line.get_xydata().tolist() == [[10, 2], [20, 1], [30, 0.5]]
     assert axes.get_yscale() == "log"
-    assert axes.get_ylabel() == "resolved in time (ms)"
+    assert axes.get_ylabel() == "resolved in time (ms, log scale)"
     (second,) = axes.child_axes
-    assert second.get_ylabel() == "resolved in size (%)"
+    assert second.get_ylabel() == "resolved in size (%, log scale)"
 
 
 def test_exact_metrics_and_limits_alone_are_no_rulers():

@@ -219,7 +219,9 @@ def make(study: pp.Study, kind: str, given: dict[str, Any], worker: str) -> Any:
             todos = study.ask(given["n"], worker=worker, lease=given["lease"], wait=given["wait"])
             return [(todo.number, todo.option, todo.round) for todo in todos]
         case "tell":
-            return study.tell(given["number"], given["values"], worker=given.get("worker"), request=request)
+            if not study.tell(given["number"], given["values"], worker=given.get("worker"), request=request):
+                raise pp.AlreadyTold("a namesake was first.")
+            return None
         case "fail":
             return study.fail(given["number"], given["why"], worker=given.get("worker"), request=request)
         case "void":

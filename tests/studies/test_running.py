@@ -496,11 +496,12 @@ class Interrupted(pp.Study):
 
     stored = 0
 
-    def tell(self, *given, **options):
+    def tell_repeats(self, *given, **options):
         if not self.used:
             os.kill(os.getpid(), signal.SIGINT)
-        super().tell(*given, **options)
+        kept = super().tell_repeats(*given, **options)
         self.stored += 1
+        return kept
 
 
 @pytest.mark.parametrize("abandon", [None, lambda: None])
@@ -576,9 +577,10 @@ class Forgetful(pp.Study):
 
     lost = ()
 
-    def tell(self, number, *given, **options):
-        super().tell(number, *given, **options)
+    def tell_repeats(self, number, *given, **options):
+        kept = super().tell_repeats(number, *given, **options)
         self._lose(number, options)
+        return kept
 
     def fail(self, number, *given, **options):
         super().fail(number, *given, **options)

@@ -52,7 +52,7 @@ def working_folder(tmp_path, policy):
         policy=policy,
         storage=tmp_path / "paretopick.db",
     )
-    study.ask(3)
+    study.ask(3, worker="main")
     study.tell(2, (0.5, 2))
     study.close()
     shutil.copy(tmp_path / "paretopick.db", tmp_path / "backup.db")

@@ -75,6 +75,12 @@ def _without_password(storage: str | None) -> str | None:
     return storage
 
 
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot", metavar="FILE", help="Draw a picture into this file: .png, .pdf or .svg, as it is called.", show_default=False
+    ),
+]
 Storage = Annotated[
     str | None,
     typer.Option(

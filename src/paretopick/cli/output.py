@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleDimensions, JustifyMethod
@@ -20,10 +20,14 @@ from paretopick._tables import csv_text
 from paretopick._words import counted, visible
 from paretopick.errors import InvalidInput
 from paretopick.metrics import INTERVAL
+from paretopick.plots.outputs import FORMATS
 from paretopick.storage.addresses import masked
 from paretopick.studies import ParetoResult, Study
 from paretopick.studies.budgets import Spent
 from paretopick.studies.pages import AGAINST, page
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PROSE = ("summary", "options", AGAINST, "beaten by", "why")
 """Columns that may be wrapped in a narrow terminal; names and numbers may not."""
@@ -222,3 +226,26 @@ def check_target(path: Path | None, *, force: bool) -> None:
         raise InvalidInput(f"{path} is there already; add --force to overwrite it, or choose another name.")
     if path is not None and not path.parent.is_dir():
         raise InvalidInput(f"there is no folder {path.parent}; make it first, or choose another name.")
+
+
+def check_picture(path: Path | None, *, force: bool) -> None:
+    """Refuses a file for a picture before anything is done: one of another kind, one that is there, one in no folder."""
+    if path is not None and path.suffix.lower() not in FORMATS:
+        raise InvalidInput(
+            f"--plot {path} must end in {' or '.join((', '.join(FORMATS[:-1]), FORMATS[-1]))}, which says what to write."
+        )
+    check_target(path, force=force)
+
+
+def write_picture(figure: Figure, path: Path, *, beside: bool) -> None:
+    """Writes a picture as what its file is called, and says so.
+
+    Args:
+        figure: what to write.
+        path: where to.
+        beside: whether standard output is for programs, so that people are told beside it.
+    """
+    from paretopick.plots import save_picture
+
+    save_picture(figure, path)
+    print(f"Wrote the picture to {path}", file=sys.stderr if beside else sys.stdout)

@@ -21,6 +21,7 @@ from paretopick.cli.arguments import (
     Force,
     Json,
     Minimise,
+    Picture,
     Seed,
     Std,
     Storage,
@@ -30,7 +31,7 @@ from paretopick.cli.arguments import (
     names_in,
     whole_numbers,
 )
-from paretopick.cli.output import check_target, print_csv, print_json, print_table, say
+from paretopick.cli.output import check_picture, print_csv, print_json, print_table, say, write_picture
 from paretopick.cli.progress import work_bar
 from paretopick.errors import InvalidInput, MissingFile, SimulationInterrupted, UnknownName
 from paretopick.instances import INSTANCES
@@ -129,9 +130,7 @@ def command(
     study: Annotated[
         bool, typer.Option("--study", help="Take the name for that of a study, even if an instance has it too.")
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the errors against the budget into this PNG file.", show_default=False)
-    ] = None,
+    plot: Picture = None,
     force: Force = False,
     seed: Seed = 0,
     executor: Cluster = None,
@@ -147,9 +146,7 @@ def command(
     drawn anew for every simulated study. Means from a file or an instance are taken for the truth.
     """
     check_one_form(as_json, as_csv)
-    if plot is not None and plot.suffix.lower() != ".png":
-        raise InvalidInput(f"--plot {plot} must end in .png.")
-    check_target(plot, force=force)
+    check_picture(plot, force=force)
     known = _Source(source, metrics, exact, pairing, std, bernoulli, minimise, data, storage).known(study)
     if isinstance(known, Study):
         if not anew:
@@ -178,8 +175,7 @@ def command(
     if plot is not None:
         from paretopick import plots
 
-        plots.save_png(plots.plan_of(made), plot)
-        print(f"Wrote the picture to {plot}", file=sys.stderr if as_json or as_csv else sys.stdout)
+        write_picture(plots.plan_of(made), plot, beside=as_json or as_csv)
     if interrupted:
         print("interrupted; the policies that are finished are shown.", file=sys.stderr)
         raise typer.Exit(130)

@@ -19,8 +19,10 @@ from paretopick.cli.arguments import (
     Coins,
     Csv,
     Data,
+    Force,
     Json,
     Minimise,
+    Picture,
     Seed,
     Std,
     Workers,
@@ -28,7 +30,7 @@ from paretopick.cli.arguments import (
     check_one_form,
     whole_numbers,
 )
-from paretopick.cli.output import print_csv, print_json, print_table, say
+from paretopick.cli.output import check_picture, print_csv, print_json, print_table, say, write_picture
 from paretopick.cli.progress import progress_bars
 from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import check_policy
@@ -36,7 +38,7 @@ from paretopick.simulation import ErrorCurve, check_goal, make_task, opened, sim
 from paretopick.theory.requirements import check_requirements, feasible, optimal_and_feasible
 
 NAME = "simulate"
-EXAMPLE = "paretopick simulate cov-boost equal-gaps --policy ege-sr --policy apt --budget 1000,4000 --runs 4000"
+EXAMPLE = "paretopick simulate cov-boost equal-gaps --policy ege-sr --policy apt --budget 1000,4000 --runs 4000 --plot errors.png"
 
 
 def command(
@@ -114,14 +116,18 @@ def command(
     ] = None,
     bernoulli: Coins = False,
     minimise: Minimise = [],  # noqa: B006
+    plot: Picture = None,
+    force: Force = False,
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
     """Run policies many times and count how often they are wrong.
 
-    A CSV file has a header and one line per arm: names in text columns at the left, then one column per objective.
+    A CSV file has a header and one line per arm: names in text columns at the left, then one column per objective. The picture
+    has the error rates against the budgets, in a panel for each instance.
     """
     check_one_form(as_json, as_csv)
+    check_picture(plot, force=force)
     check_integer(seed, "--seed", minimum=0)
     _refuse_twice(names, "the instance")
     _refuse_twice(policies, "--policy")
@@ -181,6 +187,12 @@ def command(
         print_csv([row for _, _, curve in curves for row in curve.rows()])
     elif curves:
         _print(curves)
+    if plot is not None and curves:
+        from paretopick import plots
+
+        groups = {bandit.name: [curve for other, _, curve in curves if other is bandit] for bandit in bandits}
+        figure = plots.curves_of({name: found for name, found in groups.items() if found}, policies)
+        write_picture(figure, plot, beside=as_json or as_csv)
     if interrupted:
         finished = sum(curve.runs for _, _, curve in curves)
         wanted = f" of {goal * len(work)}" if isinstance(goal, int) else ""

@@ -20,6 +20,7 @@ from paretopick.cli.arguments import (
     CostGiven,
     Csv,
     ExactGiven,
+    Force,
     Json,
     MetricsGiven,
     Name,
@@ -27,6 +28,7 @@ from paretopick.cli.arguments import (
     OnlyName,
     OptionsGiven,
     PairingGiven,
+    Picture,
     PolicyGiven,
     Reason,
     Request,
@@ -42,6 +44,7 @@ from paretopick.cli.arguments import (
     study_from,
 )
 from paretopick.cli.output import (
+    check_picture,
     note,
     print_csv,
     print_json,
@@ -52,6 +55,7 @@ from paretopick.cli.output import (
     say,
     spent_of,
     used_text,
+    write_picture,
 )
 from paretopick.errors import InvalidInput, LogDamaged
 from paretopick.policies import DEFAULT_POLICY
@@ -248,6 +252,8 @@ def result(
     level: Annotated[float, typer.Option(help="How probable an option must be in, or out, to be called sure.")] = LEVEL,
     rehearsals: Annotated[int, typer.Option(help="How often to simulate the same study as if the measured means were true.")] = 0,
     baseline: BaselineGiven = None,
+    plot: Picture = None,
+    force: Force = False,
     storage: Storage = None,
     as_json: Json = False,
     as_csv: Csv = False,
@@ -255,9 +261,11 @@ def result(
     """Say which options are Pareto-optimal, how sure that is, and what to do next.
 
     While the study goes on, this is the best guess so far. The table has the means of all options, who beats whom by how much,
-    and how each compares with the baseline, if there is one.
+    and how each compares with the baseline, if there is one. The picture is what suits the number of metrics: the front of two,
+    for instance.
     """
     check_one_form(as_json, as_csv)
+    check_picture(plot, force=force)
     found = open_study(name, storage).result(level=level, rehearsals=rehearsals, baseline=baseline)
     if as_json:
         print_result_as_json(found)
@@ -265,6 +273,10 @@ def result(
         print_csv([row | {"dominated_by": "; ".join(row["dominated_by"])} for row in found.table])
     else:
         print_result(found)
+    if plot is not None:
+        from paretopick import plots
+
+        write_picture(plots.figure_of(found), plot, beside=as_json or as_csv)
 
 
 def delete(
@@ -296,7 +308,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "fail": (fail, 'paretopick fail boosters 1 "the tube broke"'),
     "release": (release, "paretopick release boosters 1 3"),
     "status": (status, "paretopick status boosters"),
-    "result": (result, "paretopick result boosters"),
+    "result": (result, "paretopick result boosters --plot front.png"),
     "delete": (delete, "paretopick delete boosters --yes"),
 }
 """By name, each with an example."""

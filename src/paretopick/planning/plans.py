@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from paretopick.simulation import ErrorCurve
 from paretopick.studies.continuation import two_digits
 from paretopick.studies.ladders import FACTORS, Resolved
 from paretopick.studies.next_step import NO_MARGIN, Reason
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -235,6 +238,21 @@ class Plan:
                     else f"{label} about {two_digits(where):,}, {rounds}"
                 )
         return [f"The others take: {'; '.join(others)}."] if others else []
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Axes:
+        """Draws how often answers are wrong against the budget, with the target and what is recommended, and returns the Axes.
+
+        ::
+
+            pp.plan(pp.instance("cov-boost"), target=0.2).plot()
+
+        Args:
+            ax: the Axes to draw on; by default those of a new figure, which a notebook shows.
+            title: above the picture; by default what the plan is from on a new figure, and none on ``ax``.
+        """
+        from paretopick.plots.methods import plot_plan
+
+        return plot_plan(self, ax, title=title)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as JSON values."""

@@ -21,11 +21,11 @@ from paretopick.plots.interactive import (
     interactive_front,
     notebook_front,
 )
-from paretopick.plots.outputs import save, save_png, to_png, to_svg
+from paretopick.plots.outputs import FORMATS, save, save_picture, save_png, to_png, to_svg
 from paretopick.plots.pairs import PairsData, pairs
 from paretopick.plots.parallel import ParallelData, parallel
 from paretopick.plots.pictures import course_of, figure_of, timeline_of
-from paretopick.plots.plans import plan_of
+from paretopick.plots.plans import curves_of, plan_of
 from paretopick.plots.ranking import RankingData, ranking
 from paretopick.plots.stairs import margin_band, staircase
 from paretopick.plots.style import (
@@ -48,6 +48,7 @@ from paretopick.plots.timeline import TimelineData, timeline
 __all__ = [
     "BLACK",
     "BLUE",
+    "FORMATS",
     "GREEN",
     "GREY",
     "LOOK",
@@ -67,6 +68,7 @@ __all__ = [
     "common_legend",
     "course",
     "course_of",
+    "curves_of",
     "ellipse",
     "figure_of",
     "front",
@@ -86,6 +88,7 @@ __all__ = [
     "plan_of",
     "ranking",
     "save",
+    "save_picture",
     "save_png",
     "shares",
     "staircase",

@@ -11,14 +11,14 @@ import numpy as np
 from paretopick._arrays import FloatArray, IntArray
 from paretopick._words import joined, probability
 from paretopick.metrics import Metric
-from paretopick.plots.style import BLUE, GREY, AxisLabel, label_axis, whole_ticks
+from paretopick.plots.room import arranged, laid_out
+from paretopick.plots.style import BLUE, GREY, LABEL_SIZES, AxisLabel, label_axes, label_axis, lengths, whole_ticks
 from paretopick.plots.texts import legible, shortened
 from paretopick.plots.ticks import log_axis
 from paretopick.studies.course import Course
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 SIZE = (6.8, 3.2)
 """Inches."""
@@ -43,11 +43,11 @@ class Ruler:
         """Returns differences in another metric that are as many times its noise as these are of this one."""
         return other.of(self.factors(differences))
 
-    @property
-    def label(self) -> AxisLabel:
-        """What is written along the axis."""
-        unit = "%" if self.metric.log else self.metric.unit or ""
-        return AxisLabel(f"resolved in {shortened(legible(self.metric.name))}", shortened(legible(unit)))
+    def label(self, log: bool) -> AxisLabel:
+        """Returns what is written along the axis."""
+        unit = "%" if self.metric.log else shortened(legible(self.metric.unit or ""))
+        details = ", ".join(filter(None, (unit, "log scale" if log else "")))
+        return AxisLabel(f"resolved in {shortened(legible(self.metric.name))}", details)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,32 +96,45 @@ class CourseData:
         """Whether differences are drawn, and not probabilities."""
         return bool(self.rulers)
 
+    @property
+    def title(self) -> str:
+        """What is to be seen."""
+        return "what the measurements resolved" if self.by_resolution else "how sure it was on the way"
+
 
 def course(axes: Axes, record: CourseData) -> Axes:
     """Draws how sure a study was, or up to which differences its answer was right, over its measurements."""
-    (_resolved if record.by_resolution else _probable)(axes, record)
     axes.set_xlim(0, 1.03 * record.used[-1])
     whole_ticks(axes)
-    axes.set_xlabel("measurements")
+    axes.set_xlabel("measurements", fontsize=LABEL_SIZES[0])
+    (_resolved if record.by_resolution else _probable)(axes, record)
     return axes
 
 
 def _probable(axes: Axes, record: CourseData) -> None:
     axes.axhline(record.target, color=GREY, linestyle="--", linewidth=0.9)
+    right = bool(record.values[-1] > record.target)  # where the curve is not
     axes.annotate(
         record.target_label,
-        (0, record.target),
-        (4, -3),
+        (float(right), record.target),
+        (-4 if right else 4, -3),
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
+        ha="right" if right else "left",
         va="top",
         fontsize=7.5,
         color="#555555",
     )
     axes.plot(record.used, record.values, color=BLUE, marker="o", markersize=3.2, clip_on=False, zorder=3)
     axes.set_ylim(0, 1)
-    axes.set_yticks(np.linspace(0, 1, 6), labels=[f"{share:.0%}" for share in np.linspace(0, 1, 6)])
-    axes.set_ylabel(record.label)
+    shares = np.linspace(0, 1, 6)
+
+    def arrange() -> None:
+        label_axes(axes, (None, AxisLabel(record.label, "")))
+        axes.set_yticks(shares, labels=[f"{share:.0%}" for share in shares])
+
+    laid_out(axes)
+    arranged(axes, arrange)
 
 
 def _resolved(axes: Axes, record: CourseData) -> None:
@@ -135,20 +148,21 @@ def _resolved(axes: Axes, record: CourseData) -> None:
         axes.set_yscale("log")
     axes.plot(record.used, values, color=BLUE, marker="o", markersize=3.2, zorder=3)
     axes.set_ylim(ends)
-    room = 72 * axes.get_position().height * SIZE[1]
-    _rule(axes.yaxis, left, ends, log, room)
+    rulers = [(left, axes.yaxis, ends)]
     for ruler in others:
         there, back = partial(left.as_of, ruler), partial(ruler.as_of, left)
         right = axes.secondary_yaxis("right", functions=cast(Any, (there, back)))
         low, high = there(np.array(ends))
-        _rule(right.yaxis, ruler, (float(low), float(high)), log, room)
+        rulers.append((ruler, right.yaxis, (float(low), float(high))))
 
+    def arrange() -> None:
+        for ruler, axis, its_ends in rulers:
+            label_axis(axis, ruler.label(log), lengths(axes)[1])
+            if log:
+                log_axis(axis, its_ends)
 
-def _rule(axis: Axis, ruler: Ruler, ends: tuple[float, float], log: bool, room: float) -> None:
-    """Ticks and what is written along an axis of differences."""
-    label_axis(axis, ruler.label, room)
-    if log:
-        log_axis(axis, ends)
+    laid_out(axes)
+    arranged(axes, arrange)
 
 
 def _margins(course: Course) -> bool:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretopick._arrays import FloatArray
-from paretopick.plots.labels import write_names
-from paretopick.plots.style import BLACK, legend_above
+from paretopick.plots.labels import Names
+from paretopick.plots.room import arranged, laid_out
+from paretopick.plots.style import BLACK, AxisLabel, label_axes, legend_above
 from paretopick.plots.texts import legible, shortened
 from paretopick.plots.ticks import log_axis
 
@@ -77,6 +78,7 @@ def plan(
     target: float | None = None,
     chosen: tuple[float, float] | None = None,
     truth: Sequence[Line] = (),
+    ylabel: str = "probability of a wrong answer",
 ) -> Axes:
     """Draws error rates against the budget, both on logarithmic axes, with 95% bands.
 
@@ -88,6 +90,7 @@ def plan(
         target: the error rate that is wanted.
         chosen: the budget that was chosen, and its error rate.
         truth: dashed lines besides, such as the error if the means of the pilot were exactly right.
+        ylabel: what the rates are of.
     """
     entries: list[tuple[str, Any]] = []
     for line in lines:
@@ -99,8 +102,7 @@ def plan(
         entries.append((shortened(legible(line.label), 40), drawn))
     if target is not None:
         entries.append((f"target {_percent(target)}", axes.axhline(target, color=BLACK, linestyle="--", linewidth=0.9)))
-    axes.set_xlabel("budget (measurements)")
-    axes.set_ylabel("probability of a wrong answer")
+    label_axes(axes, (AxisLabel("budget", "measurements, log scale"), AxisLabel(ylabel, "log scale")))
     star = None if chosen is None else (chosen[0], chosen[1] or _upper_limit(lines, chosen[0]))
     _scale(axes, [*lines, *truth], target, star)
     legend_above(axes, entries)
@@ -109,7 +111,9 @@ def plan(
         text = f"{chosen[0]:,.0f} measurements: {'' if chosen[1] else 'below '}{_percent(star[1])}"
         drawn_lines = [_seen(line) for line in (*lines, *truth)]
         wanted = [] if target is None else [np.array((axes.get_xlim(), (target, target)))]
-        write_names(axes, np.array([star]), [text], [BLACK], np.array([star]), lines=[*drawn_lines, *wanted], size=8)
+        laid_out(axes)
+        name = Names(axes, np.array([star]), [text], [BLACK], np.array([star]), lines=[*drawn_lines, *wanted], size=8)
+        arranged(axes, name.arrange)
     return axes
 
 

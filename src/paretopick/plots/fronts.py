@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretopick._arrays import FloatArray, check_choice
+from paretopick._words import counted
 from paretopick.errors import InvalidInput
 from paretopick.metrics import Metric
-from paretopick.plots.labels import write_names
-from paretopick.plots.limits import Forbidden, limit_notes, shade, write_limits
+from paretopick.plots.labels import Names
+from paretopick.plots.limits import Forbidden, LimitTexts, limit_notes, shade
 from paretopick.plots.options import IN_ANSWER, NORMAL, OUT, Options, margins_note
-from paretopick.plots.scales import Scale, set_ends, set_scales
+from paretopick.plots.room import arranged, laid_out
+from paretopick.plots.scales import Scale, set_ends, set_scales, set_ticks
 from paretopick.plots.stairs import by_margin, margin_band, staircase
 from paretopick.plots.style import (
     BLUE,
@@ -23,7 +25,6 @@ from paretopick.plots.style import (
     KINDS,
     kind_handles,
     label_axes,
-    laid_out,
     legend_above,
     say_nothing_yet,
 )
@@ -146,12 +147,35 @@ def front(axes: Axes, record: FrontData) -> Axes:
         return say_nothing_yet(axes)
     legend_above(axes, kind_handles(record.kinds))
     laid_out(axes)
-    taken = write_limits(axes, record.forbidden, record.means)
-    named, stairs = record.means[: len(record.tags)], record.stairs[:, 1:-1]
-    lost = write_names(axes, named, record.tags, _colours(record), record.means, lines=[stairs], taken=taken, ready=True)
-    if lost:
-        axes.annotate(f"no room for {lost} names", (1, 0), (-3, 3), "axes fraction", "offset points", ha="right", fontsize=7)
+    write_into(axes, record, lines=[record.stairs[:, 1:-1]])
     return axes
+
+
+def write_into(axes: Axes, record: FrontData, *, lines: Sequence[FloatArray] = (), size: float = 7.5) -> None:
+    """Writes limits along their lines and the tags of a front beside its first points, and if need be how many find no room.
+
+    Args:
+        axes: on which the front was drawn, in a figure that is laid out.
+        record: what was drawn.
+        lines: better not covered, each ``(2, n_corners)``.
+        size: of the letters.
+    """
+    named = record.means[: len(record.tags)]
+    limits = LimitTexts(axes, record.forbidden, record.means, size=size)
+    names = Names(axes, named, record.tags, _colours(record), record.means, lines=lines, size=size)
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "in_layout": False}
+    crowd = axes.annotate("", (1, 0), (-3, 3), fontsize=6.5, color=GREY, zorder=2.6, **place)
+
+    def arrange() -> None:
+        label_axes(axes, (record.x.label, record.y.label), again=True)
+        set_ticks(axes, record.x, record.y)
+        taken = limits.arrange()
+        crowd.set_text("")
+        if lost := names.arrange(taken):
+            crowd.set_text(f"no room for {counted(lost, 'name')}")
+            names.arrange(np.vstack([taken, crowd.get_window_extent().extents]))
+
+    arranged(axes, arrange)
 
 
 def scatter(axes: Axes, record: FrontData) -> Axes:

@@ -9,21 +9,29 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from paretopick._arrays import BoolArray, FloatArray
-from paretopick.plots.style import laid_out
-from paretopick.plots.texts import plain
+from paretopick.plots.room import figure_of_axes
+from paretopick.plots.texts import plain, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.text import Annotation
+
+DPI = 100.0
+"""Pixels to an inch, in which names find their places, whatever the figure has."""
 
 RINGS = (7.0, 9.5, 13.0, 20.0, 30.0, 42.0, 56.0, 74.0, 96.0, 124.0, 160.0)
 """How far from its point a name may be, in pixels."""
+
+FARTHEST, LEAST_FARTHEST = 0.45, 60.0
+"""No name is further from its point than this share of the longer side of its picture, or than so many pixels."""
 
 ANYWHERE = 30.0
 """So many pixels further away a name may go on its rings before it takes any free place."""
 
 DIRECTIONS = 24
+BESIDE = 30.0
+"""So many pixels from its point a name is right beside it."""
+
 NEAR = 10.0
 """From here on a line leads from the point to the name."""
 
@@ -37,6 +45,12 @@ LINE_STEP = 6.0
 CELL = 2.0
 """Pixels to which it is known where points are."""
 
+MARGIN = np.array((3.0, 0.5))
+"""Pixels that are free around a name."""
+
+INSET = np.array((2.0, 2.0, -2.0, -2.0))
+"""Pixels that are free at the edges of axes."""
+
 SWEEPS = 6
 AT_A_TIME = 64
 NOTHING = np.empty((0, 4))
@@ -47,7 +61,7 @@ def place(
     sizes: FloatArray,
     points: FloatArray,
     weights: FloatArray,
-    frame: tuple[float, float, float, float],
+    frame: FloatArray,
     taken: FloatArray = NOTHING,
 ) -> FloatArray:
     """Returns the lower left corners of names, ``(n_names, 2)``; NaN for a name that finds no room.
@@ -106,60 +120,83 @@ def spread(wanted: FloatArray, height: float, low: float, high: float) -> FloatA
     return middles
 
 
-def write_names(
-    axes: Axes,
-    anchors: FloatArray,
-    names: Sequence[str],
-    colours: Sequence[str],
-    points: FloatArray,
-    *,
-    lines: Sequence[FloatArray] = (),
-    taken: FloatArray = NOTHING,
-    size: float = 7.5,
-    ready: bool = False,
-) -> int:
-    """Writes names beside their points, each where there is room, and returns how many found none.
+class Names:
+    """Names beside points, each where there is room; ``arrange`` finds it, and again when the axes have changed.
 
     Args:
-        axes: with its final limits.
-        anchors: what is named, ``(n_names, 2)``, in the units of the axes, as are ``points`` and ``lines``.
+        axes: what is named is in their units.
+        anchors: what is named, ``(n_names, 2)``.
         names: one for each.
         colours: one for each.
         points: not to be covered.
         lines: better not covered, each ``(2, n_corners)``.
-        taken: left, bottom, right and top of boxes that are not free, ``(n_boxes, 4)``, in pixels.
         size: of the letters.
-        ready: whether the figure was laid out already, with everything else in it.
     """
-    figure = cast("Figure", axes.get_figure()) if ready else laid_out(axes)
-    ground = {"boxstyle": "square,pad=0.02", "facecolor": "white", "edgecolor": "none", "alpha": 0.6}
-    place_of: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "va": "bottom", "zorder": 2.5}
-    texts = [
-        axes.annotate(name, anchor, (0, 0), fontsize=size, color=colour, bbox=ground, **place_of, **plain(name))
-        for name, anchor, colour in zip(names, map(tuple, anchors), colours, strict=True)
-    ]
-    margin = np.array((3.0, 0.5))
-    sizes = np.array([text_size(text, figure.dpi) for text in texts]).reshape(-1, 2) + 2 * margin
-    pixels = axes.transData.transform(anchors.reshape(-1, 2))
-    inside = axes.get_window_extent()
-    frame = (inside.x0 + 2, inside.y0 + 2, inside.x1 - 2, inside.y1 - 2)
-    avoided = np.vstack([axes.transData.transform(points), *(_steps(axes, line) for line in lines)])
-    weights = np.where(np.arange(len(avoided)) < len(points), COVERED_POINT, COVERED_LINE)
-    corners = place(pixels, sizes, avoided, weights, frame, taken)
-    for text, pixel, corner, box in zip(texts, pixels, corners, sizes, strict=True):
-        if np.isnan(corner[0]):
-            text.remove()
-            continue
-        scale = 72.0 / figure.dpi  # pixels to points
-        side = float(corner[0] + box[0] / 2 < pixel[0])  # left of its point a name ends there, else it begins there
-        text.set(ha="right" if side else "left", in_layout=False)
-        text.set_position(tuple((corner + margin + (side * (box[0] - 2 * margin[0]), 0.0) - pixel) * scale))
-        way = np.clip(pixel, corner, corner + box) - pixel
-        if np.hypot(*way) > NEAR:
-            look = {"arrowstyle": "-", "linewidth": 0.5, "color": "#8c8c8c", "shrinkA": 0, "shrinkB": 2}
-            leader = axes.annotate("", text.xy, tuple(way * scale), arrowprops=look, **place_of | {"zorder": 2.2})
-            leader.set_in_layout(False)
-    return int(np.isnan(corners[:, 0]).sum())
+
+    def __init__(
+        self,
+        axes: Axes,
+        anchors: FloatArray,
+        names: Sequence[str],
+        colours: Sequence[str],
+        points: FloatArray,
+        *,
+        lines: Sequence[FloatArray] = (),
+        size: float = 7.5,
+    ) -> None:
+        self.axes, self.anchors, self.points, self.lines = axes, anchors.reshape(-1, 2), points, lines
+        ground = {"boxstyle": "square,pad=0.02", "facecolor": "white", "edgecolor": "none", "alpha": 0.6}
+        line = {"arrowstyle": "-", "linewidth": 0.5, "color": "#8c8c8c", "shrinkA": 0, "shrinkB": 2}
+        every: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "va": "bottom"}
+        places = list(map(tuple, self.anchors))
+        self.texts = [
+            axes.annotate(name, place, (0, 0), fontsize=size, color=colour, bbox=ground, zorder=2.5, **every, **plain(name))
+            for name, place, colour in zip(names, places, colours, strict=True)
+        ]
+        self.leaders = [axes.annotate("", place, (0, 0), arrowprops=line, zorder=2.2, **every) for place in places]
+        for written in (*self.texts, *self.leaders):
+            written.set_in_layout(False)
+        self.sizes = np.array([text_size(text, DPI) for text in self.texts]).reshape(-1, 2) + 2 * MARGIN
+
+    def arrange(self, taken: FloatArray = NOTHING) -> int:
+        """Gives every name the best place in the figure as it is now, and returns how many find none and are not shown.
+
+        Args:
+            taken: left, bottom, right and top of boxes that are not free, ``(n_boxes, 4)``, in pixels.
+        """
+        scale = DPI / figure_of_axes(self.axes).dpi
+        pixels = scale * self.axes.transData.transform(self.anchors)
+        inside = scale * np.array(self.axes.get_window_extent().extents)
+        avoided = [self.axes.transData.transform(self.points), *(_steps(self.axes, line) for line in self.lines)]
+        weights = np.repeat([COVERED_POINT, *[COVERED_LINE] * len(self.lines)], [len(some) for some in avoided])
+        there = np.flatnonzero(((pixels >= inside[:2]) & (pixels <= inside[2:])).all(axis=1))  # not when somebody zooms in
+        corners = np.full((len(pixels), 2), np.nan)
+        corners[there] = place(
+            pixels[there], self.sizes[there], scale * np.vstack(avoided), weights, inside + INSET, scale * taken
+        )
+        for text, leader, pixel, corner, box in zip(self.texts, self.leaders, pixels, corners, self.sizes, strict=True):
+            found = not np.isnan(corner[0])
+            text.set_visible(found)
+            way = np.clip(pixel, corner, corner + box) - pixel if found else np.zeros(2)
+            leader.set_visible(bool(np.hypot(*way) > NEAR))
+            if found:
+                side = float(corner[0] + box[0] / 2 < pixel[0])  # left of its point a name ends there, else it begins there
+                text.set(ha="right" if side else "left")
+                text.set_position(tuple((corner + MARGIN + (side * (box[0] - 2 * MARGIN[0]), 0.0) - pixel) * 72 / DPI))
+                leader.set_position(tuple(way * 72 / DPI))
+        return int(np.isnan(corners[there, 0]).sum())
+
+
+def have_room_beside(axes: Axes, anchors: FloatArray, names: Sequence[str], points: FloatArray, *, size: float) -> bool:
+    """Whether all names find room right beside their points, in the figure as it is now."""
+    if not len(names):
+        return True
+    scale = DPI / figure_of_axes(axes).dpi
+    pixels, inside = scale * axes.transData.transform(anchors), scale * np.array(axes.get_window_extent().extents)
+    sizes = np.array([(text_width(name, size, plain(name)["fontfamily"]), 1.2 * size) for name in names]) * DPI / 72 + 2 * MARGIN
+    weights = np.full(len(points), COVERED_POINT)
+    corners = place(pixels, sizes, scale * axes.transData.transform(points), weights, inside + INSET)
+    return bool((np.hypot(*(np.clip(pixels, corners, corners + sizes) - pixels).T) <= BESIDE).all())
 
 
 def text_size(text: Annotation, dpi: float) -> tuple[float, float]:
@@ -191,7 +228,7 @@ def _steps(axes: Axes, line: FloatArray) -> FloatArray:
 class _Ground:
     """How much there is to be covered in any box: sums over a grid from its lower left corner to each cell."""
 
-    def __init__(self, points: FloatArray, weights: FloatArray, frame: tuple[float, float, float, float]) -> None:
+    def __init__(self, points: FloatArray, weights: FloatArray, frame: FloatArray) -> None:
         self.corner = np.array(frame[:2]) - 20 * CELL
         self.shape = np.ceil((np.array(frame[2:]) - self.corner) / CELL).astype(np.int64) + 20
         cells = np.floor((points - self.corner) / CELL).astype(np.int64)
@@ -209,7 +246,7 @@ class _Ground:
 
 
 def _offers(
-    anchor: FloatArray, size: FloatArray, ground: _Ground, frame: tuple[float, float, float, float], taken: FloatArray
+    anchor: FloatArray, size: FloatArray, ground: _Ground, frame: FloatArray, taken: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Places that a name may take and what they cost whatever others do, the cheapest first."""
     corners, surcharges = _candidates(anchor, size, frame)
@@ -228,7 +265,7 @@ def _offers(
     return corners[order], price[order]
 
 
-def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float, float, float]) -> tuple[FloatArray, FloatArray]:
+def _candidates(anchor: FloatArray, size: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Lower left corners that a name may have: on rings around its point, right of it first; then, dearer, all over the frame."""
     angles = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False) + np.pi / 8
     ways = np.column_stack((np.cos(angles), np.sin(angles)))
@@ -242,7 +279,9 @@ def _candidates(anchor: FloatArray, size: FloatArray, frame: tuple[float, float,
     surcharges = np.where(np.arange(len(every)) < len(every) - len(lattice), 0.0, ANYWHERE)
     low, high = np.array((left, bottom)), np.array((right, top)) - size
     inside = np.all((every >= low) & (every <= high), axis=1)
-    return every[inside], surcharges[inside]
+    far = np.hypot(*(np.clip(anchor, every, every + size) - anchor).T)
+    near = far <= max(FARTHEST * max(right - left, top - bottom), LEAST_FARTHEST)
+    return every[inside & near], surcharges[inside & near]
 
 
 def _cheapest(

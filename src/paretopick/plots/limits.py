@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from paretopick._arrays import FloatArray
 from paretopick.metrics import Metric
 from paretopick.plots.labels import text_size
 from paretopick.plots.options import Ends
+from paretopick.plots.room import figure_of_axes
 from paretopick.plots.style import FORBIDDEN
 from paretopick.plots.texts import fitted, legible, plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 PLACES = (0.97, 0.03, 0.5, 0.25, 0.75)
 """Where along its line a limit may be written, as a share of the axis, the best places first."""
@@ -77,65 +78,75 @@ def shade(axes: Axes, marks: Sequence[Forbidden | None]) -> None:
                 line(mark.limit, color=FORBIDDEN, linewidth=1.0, alpha=0.9, zorder=1.6)
 
 
-def write_limits(axes: Axes, marks: Sequence[Forbidden | None], points: FloatArray, *, size: float = 7.5) -> FloatArray:
-    """Writes each limit along its line, where it hides the fewest points, and returns the boxes that this takes, in pixels.
+class LimitTexts:
+    """Limits in words, each along its line; ``arrange`` finds where they hide the fewest points.
 
     Args:
-        axes: with its final ends, in a figure that is laid out.
+        axes: on which the limits are drawn.
         marks: of the horizontal and of the vertical axis.
         points: better not covered, ``(n_points, 2)``, in the units of the axes.
         size: of the letters.
-
-    Returns:
-        ``(n_boxes, 4)``: left, bottom, right and top of each.
     """
-    taken: list[FloatArray] = []
-    pixels = axes.transData.transform(points.reshape(-1, 2))
-    for across, mark in enumerate(marks):
-        if mark is not None:
-            taken.append(_written(axes, mark, across, pixels, np.array(taken).reshape(-1, 4), size))
-    return np.array(taken).reshape(-1, 4)
 
+    def __init__(self, axes: Axes, marks: Sequence[Forbidden | None], points: FloatArray, *, size: float = 7.5) -> None:
+        self.axes, self.points, self.size = axes, points.reshape(-1, 2), size
+        self.marks = [(across, mark) for across, mark in enumerate(marks) if mark is not None]
+        self.texts = [
+            axes.annotate(
+                mark.text,
+                (0, 0),
+                (0, 0),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                fontsize=size,
+                color=FORBIDDEN,
+                ha="left",
+                va="bottom",
+                annotation_clip=False,
+                zorder=2.4,
+                bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.6},
+                **plain(mark.text),
+            )
+            for _, mark in self.marks
+        ]
+        for text in self.texts:
+            text.set_in_layout(False)
 
-def _written(axes: Axes, mark: Forbidden, across: int, pixels: FloatArray, taken: FloatArray, size: float) -> FloatArray:
-    """Writes one limit; the box of the text, in pixels."""
-    figure = cast("Figure", axes.get_figure())
-    inside = axes.get_window_extent()
-    low, high = np.array((inside.x0, inside.y0)), np.array((inside.x1, inside.y1))
-    along = 1 - across
-    shown = fitted(mark.text, float((high - low)[along]) * 72 / figure.dpi - 12, size)
-    text = axes.annotate(
-        shown,
-        (0, 0),
-        (0, 0),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=size,
-        color=FORBIDDEN,
-        ha="left",
-        va="bottom",
-        annotation_clip=False,
-        zorder=2.4,
-        bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.6},
-        **plain(shown),
-    )
-    text.set_in_layout(False)
-    wide, tall = text_size(text, figure.dpi)
-    text.set_rotation(0 if across else 90)
-    box = np.array((wide, tall) if across else (tall, wide)) + 2.0
-    ends = axes.transData.transform([(end, end) for end in mark.span])[:, across]
-    line = axes.transData.transform((mark.limit, mark.limit))[across] if mark.in_sight else ends.mean()
-    beyond = ends.mean() > line  # is it forbidden above the line, or below
-    sides = (line + GAP, line - GAP - box[across])
-    corners = np.empty((2 * len(PLACES), 2))
-    corners[:, across] = np.repeat(sides if beyond else sides[::-1], len(PLACES))
-    corners[:, along] = np.tile(low[along] + np.array(PLACES) * (high - low - box)[along], 2)
-    fits = (corners >= low).all(axis=1) & (corners + box <= high).all(axis=1)
-    covered = _inside(pixels[None], corners[:, None] - 5.0, corners[:, None] + box + 5.0).sum(axis=1)
-    covered += 100 * _overlap(corners, corners + box, taken).sum(axis=1) + 1000 * ~fits
-    corner = corners[int(np.argmin(covered))]
-    text.set_position(tuple((corner + 1.0 - low) * 72 / figure.dpi))
-    return np.concatenate([corner, corner + box])
+    def arrange(self) -> FloatArray:
+        """Gives every limit the best place in the figure as it is now, and returns the boxes that this takes, in pixels.
+
+        Returns:
+            ``(n_boxes, 4)``: left, bottom, right and top of each.
+        """
+        taken: list[FloatArray] = []
+        pixels = self.axes.transData.transform(self.points)
+        for (across, mark), text in zip(self.marks, self.texts, strict=True):
+            taken.append(self._put(text, mark, across, pixels, np.array(taken).reshape(-1, 4)))
+        return np.array(taken).reshape(-1, 4)
+
+    def _put(self, text: Annotation, mark: Forbidden, across: int, pixels: FloatArray, taken: FloatArray) -> FloatArray:
+        """Puts one limit where it belongs; the box of the text, in pixels."""
+        axes, dpi = self.axes, figure_of_axes(self.axes).dpi
+        inside = axes.get_window_extent()
+        low, high = np.array((inside.x0, inside.y0)), np.array((inside.x1, inside.y1))
+        along = 1 - across
+        text.set(text=fitted(mark.text, float((high - low)[along]) * 72 / dpi - 12, self.size), rotation=0)
+        wide, tall = text_size(text, dpi)
+        text.set_rotation(0 if across else 90)
+        box = np.array((wide, tall) if across else (tall, wide)) + 2.0
+        ends = axes.transData.transform([(end, end) for end in mark.span])[:, across]
+        line = axes.transData.transform((mark.limit, mark.limit))[across] if mark.in_sight else ends.mean()
+        beyond = ends.mean() > line  # is it forbidden above the line, or below
+        sides = (line + GAP, line - GAP - box[across])
+        corners = np.empty((2 * len(PLACES), 2))
+        corners[:, across] = np.repeat(sides if beyond else sides[::-1], len(PLACES))
+        corners[:, along] = np.tile(low[along] + np.array(PLACES) * (high - low - box)[along], 2)
+        fits = (corners >= low).all(axis=1) & (corners + box <= high).all(axis=1)
+        covered = _inside(pixels[None], corners[:, None] - 5.0, corners[:, None] + box + 5.0).sum(axis=1)
+        covered += 100 * _overlap(corners, corners + box, taken).sum(axis=1) + 1000 * ~fits
+        corner = corners[int(np.argmin(covered))]
+        text.set_position(tuple((corner + 1.0 - low) * 72 / dpi))
+        return np.concatenate([corner, corner + box])
 
 
 def _inside(points: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

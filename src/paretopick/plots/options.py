@@ -17,9 +17,6 @@ from paretopick.studies.result import OptionResult, ParetoResult
 Ends = tuple[float, float]
 """Of an axis, or of what is marked on it."""
 
-HARDLY = 0.01
-"""An open option with a smaller chance to be Pareto-optimal is not named if there are many."""
-
 IN_ANSWER = ("pareto", "worth keeping", "open in")
 """Kinds of options that are in the answer."""
 
@@ -97,11 +94,8 @@ class Options:
 
     @property
     def n_possible(self) -> int:
-        """How many, the first ones, are Pareto-optimal or open, and not as good as certainly dominated."""
-        return sum(
-            kind in IN_ANSWER or (kind == "open out" and not chance < HARDLY)
-            for kind, chance in zip(self.kinds, self.chances, strict=True)
-        )
+        """How many, the first ones, are in the answer or open."""
+        return sum(kind in (*IN_ANSWER, "open out") for kind in self.kinds)
 
     def n_named(self, most: int) -> int:
         """Returns how many are named, the first ones: all if there is room, or else those that may be Pareto-optimal.
@@ -123,8 +117,8 @@ class Options:
         n_named = min(n_named, self.n_possible)  # the baseline says itself why it is named
         if n_named == self.n_possible:
             of = "option that is" if n_named == 1 else f"{n_named} options that are"
-            return (f"Named {'is' if n_named == 1 else 'are'} the {of} or may well be {self.sought}.",)
-        return (f"Named are {n_named} of the {self.n_possible} options that are or may well be {self.sought}.",)
+            return (f"Named {'is' if n_named == 1 else 'are'} the {of} or may be {self.sought}.",)
+        return (f"Named are {n_named} of the {self.n_possible} options that are or may be {self.sought}.",)
 
 
 def kind_of(row: OptionResult, result: ParetoResult) -> str:

@@ -16,12 +16,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+FORMATS = (".png", ".pdf", ".svg")
+"""What pictures can be written as."""
+
+
 def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path]:
     """Writes a figure as PNG and PDF, whole or not at all, the same bytes for the same figure; returns the files."""
     place, pdf = Path(folder), io.BytesIO()
     place.mkdir(parents=True, exist_ok=True)
     figure.savefig(pdf, format="pdf", metadata={"CreationDate": None})
     return [save_png(figure, place / f"{name}.png"), write_whole(place / f"{name}.pdf", pdf.getvalue())]
+
+
+def save_picture(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Writes a figure as what its file is called, one of ``FORMATS``, whole or not at all; returns the file."""
+    place = Path(path)
+    if place.suffix.lower() == ".png":
+        return save_png(figure, place)
+    drawn = io.BytesIO()
+    form = place.suffix.lower().removeprefix(".")
+    figure.savefig(drawn, format=form, metadata={"CreationDate" if form == "pdf" else "Date": None})
+    return write_whole(place, drawn.getvalue())
 
 
 def save_png(figure: Figure, path: str | os.PathLike[str]) -> Path:

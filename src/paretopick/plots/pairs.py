@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from paretopick.plots.fronts import FrontData, regions_note, scatter
-from paretopick.plots.labels import write_names
-from paretopick.plots.limits import limit_notes, write_limits
+from paretopick.plots.fronts import FrontData, regions_note, scatter, write_into
+from paretopick.plots.labels import have_room_beside
+from paretopick.plots.limits import limit_notes
 from paretopick.plots.options import Options, margins_note
-from paretopick.plots.style import BLACK, KINDS, kind_handles, laid_out, legend, say_nothing_yet
+from paretopick.plots.room import laid_out
+from paretopick.plots.style import BLACK, kind_handles, legend, lengths, say_nothing_yet
 from paretopick.plots.texts import fitted, plain
 from paretopick.studies.result import ParetoResult
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NUMBERS = 30
+SMALL_CORNER = 150.0
+"""Points of height below which letters in the free corner are smaller."""
+
 ALL_NUMBERED = 15
-"""Up to so many options all have numbers; of more, those that are or may well be Pareto-optimal."""
+"""Up to so many options all have numbers; of more, those that are or may be Pareto-optimal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,7 @@ class PairsData:
             (y - 1, x): replace(FrontData.among(options.in_metrics(x, y), result, metrics[x], metrics[y]), tags=numbers)
             for x, y in itertools.combinations(range(len(metrics)), 2)
         }
-        more = f"Numbers are on {n} of {possible} options that are or may well be {options.sought}, the most probable ones."
+        more = f"Numbers are on {n} of {possible} options that are or may be {options.sought}, the most probable ones."
         left_out = (more,) if n < possible else ()
         drawn = [region for panel in panels.values() for region in panel.regions]
         records = [result.metric(name) for name in metrics]
@@ -63,50 +67,59 @@ class PairsData:
 
 
 def pairs(axes: Sequence[Axes], record: PairsData) -> Sequence[Axes]:
-    """Draws a panel for each pair of metrics, and in the free corner who has which number.
+    """Draws a panel for each pair of metrics: with names beside the points where there is room for them in every panel.
+
+    Elsewhere with numbers, and who has which number in the free corner.
 
     Args:
         axes: of a square of panels, one row and column less than there are metrics, row by row.
         record: what to draw.
     """
     side = record.n_metrics - 1
-    for (row, column), panel in record.panels.items():
-        one = scatter(axes[row * side + column], panel)
-        one.label_outer()
+    panels = {axes[row * side + column]: panel for (row, column), panel in record.panels.items()}
+    for one, panel in panels.items():
+        scatter(one, panel).label_outer()
         if not panel.names:
             say_nothing_yet(one)
-    for row, column in itertools.product(range(side), repeat=2):
-        if column > row:
-            axes[row * side + column].axis("off")
-    _explain(axes[1], record)
+    for one in axes:
+        if one not in panels:
+            one.axis("off")
     laid_out(axes[0])
-    for (row, column), panel in record.panels.items():
-        named = panel.means[: len(panel.tags)]
-        colours = [KINDS[kind].colour if kind != "dominated" else "#555555" for kind in panel.kinds[: len(named)]]
-        one = axes[row * side + column]
-        taken = write_limits(one, panel.forbidden, panel.means, size=7)
-        write_names(one, named, panel.tags, colours, panel.means, taken=taken, size=7, ready=True)
+    n = len(record.names)
+    named = all(have_room_beside(one, panel.means[:n], record.names, panel.means, size=7) for one, panel in panels.items())
+    _explain(axes[1:side], record, numbered=not named)
+    laid_out(axes[0])
+    for one, panel in panels.items():
+        write_into(one, replace(panel, tags=record.names) if named else panel, size=7)
     return axes
 
 
-def _explain(corner: Axes, record: PairsData) -> None:
-    """Writes kinds and numbers into the free corner, so many points below its upper left end."""
-    kinds = next(iter(record.panels.values())).kinds
-    entries = kind_handles(kinds)
-    legend(corner, entries, loc="upper left", borderaxespad=0)
-    top = 13.5 * len(entries) + 6
-    rows = -(-len(record.names) // 2) if len(record.names) > 12 else max(len(record.names), 1)
+def _explain(corner: Sequence[Axes], record: PairsData, *, numbered: bool) -> None:
+    """Writes kinds and numbers into the free corner, in as many columns as it takes, below its upper left end."""
+    first = corner[0]
+    entries = kind_handles(next(iter(record.panels.values())).kinds)
+    width, height = lengths(first)
+    small = min(1.0, height / SMALL_CORNER)
+    if entries:
+        legend(first, entries, loc="upper left", borderaxespad=0, fontsize=8 * small)
+    if not numbered:
+        return
+    top, line = (13.5 * len(entries) + 6) * small, 9.2 * small
+    width += sum(lengths(one)[0] for one in corner[1:])
+    rows = max(int((height - top) / line), 1)
+    columns = max(-(-len(record.names) // rows), 1)
+    rows = -(-len(record.names) // columns)
     for i, name in enumerate(record.names):
         column, row = divmod(i, rows)
-        text = fitted(f"{i + 1}  {name}", 114, 7)
-        corner.annotate(
+        text = fitted(f"{i + 1}  {name}", width / columns - 6, 7 * small)
+        first.annotate(
             text,
             (0, 1),
-            (4 + 118 * column, -top - 9.2 * row),
+            (4 + width / columns * column, -top - line * row),
             xycoords="axes fraction",
             textcoords="offset points",
             va="top",
-            fontsize=7,
+            fontsize=7 * small,
             color=BLACK,
             annotation_clip=False,
             **plain(text),

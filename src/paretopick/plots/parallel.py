@@ -11,6 +11,7 @@ from paretopick._arrays import FloatArray
 from paretopick.metrics import Metric, signs_of
 from paretopick.plots.labels import spread, text_size
 from paretopick.plots.options import IN_ANSWER, Options, margins_note
+from paretopick.plots.room import arranged, laid_out
 from paretopick.plots.style import (
     BLUE,
     FORBIDDEN,
@@ -20,11 +21,12 @@ from paretopick.plots.style import (
     VERMILION,
     Kind,
     counted,
-    laid_out,
     legend_above,
+    lengths,
+    room_across,
     say_nothing_yet,
 )
-from paretopick.plots.texts import fitted, legible, numbers, plain, shortened
+from paretopick.plots.texts import fitted, legible, numbers, plain, shortened, wrapped
 from paretopick.plots.ticks import is_log
 from paretopick.studies.result import ParetoResult
 
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
 MOST_NAMES = 30
 WIDEST_METRIC = 76.0
 """Points that the name of a metric may take."""
+
+MOST_NAME = 0.35
+"""Share of the width that there is which names of options may take."""
+
+NARROW = 50.0
+"""Where there are fewer of them, letters are smaller."""
 
 COLOURS = (BLUE, VERMILION, GREEN, "#8f6a00", "#333333", "#6a4fc0")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 3)))
@@ -86,7 +94,7 @@ class ParallelData:
         return cls(
             metrics=tuple(shortened(legible(", ".join(filter(None, (metric.name, metric.unit)))), 32) for metric in records),
             directions=tuple(
-                f"{metric.direction}, log" if log else metric.direction for metric, log in zip(records, logs, strict=True)
+                f"{metric.direction}, log scale" if log else metric.direction for metric, log in zip(records, logs, strict=True)
             ),
             limits=tuple(legible(metric.limit_text) for metric in records),
             forbidden=np.array([_forbidden(*pair) for pair in zip(records, logs, low, high, strict=True)]),
@@ -113,8 +121,7 @@ def parallel(axes: Axes, record: ParallelData) -> Axes:
         return say_nothing_yet(axes)
     axes.set(xlim=(-0.15, n_metrics - 1 + 0.02), ylim=(-0.04, 1.04), yticks=[])
     axes.grid(visible=False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)
+    axes.spines[:].set_visible(False)
     axes.vlines(across, 0, 1, color="#444444", linewidth=0.8, zorder=2.5)
     for x, height in enumerate(record.forbidden):
         if height > 0:
@@ -187,13 +194,24 @@ def _sample(record: ParallelData, kind: Kind) -> dict[str, Any]:
 
 def _write_ends(axes: Axes, record: ParallelData) -> None:
     """Writes above each axis its best value, and below it its worst, its metric and which direction is good."""
-    columns = zip(record.metrics, record.directions, record.limits, record.best, record.worst, strict=True)
-    for x, (metric, direction, limit, best, worst) in enumerate(columns):
-        named = [fitted(line, WIDEST_METRIC, 8) for line in _wrapped(metric)]
-        label = "\n".join((*named, f"({direction})", *([fitted(limit, WIDEST_METRIC, 8)] if limit else [])))
-        axes.annotate(label, (x, 0), (0, -20), textcoords="offset points", ha="center", va="top", fontsize=8, **plain(label))
-        axes.annotate(best, (x, 1), (0, 4), textcoords="offset points", ha="center", va="bottom", fontsize=7.5)
-        axes.annotate(worst, (x, 0), (0, -4), textcoords="offset points", ha="center", va="top", fontsize=7.5)
+    every: dict[str, Any] = {"textcoords": "offset points", "ha": "center"}
+    columns = list(zip(record.metrics, record.directions, record.limits, strict=True))
+    labels = [axes.annotate("", (x, 0), (0, 0), va="top", **every) for x in range(len(columns))]
+    ends = [axes.annotate(best, (x, 1), (0, 4), va="bottom", **every) for x, best in enumerate(record.best)]
+    ends += [axes.annotate(worst, (x, 0), (0, -4), va="top", **every) for x, worst in enumerate(record.worst)]
+
+    def arrange() -> None:
+        widest = min(WIDEST_METRIC, lengths(axes)[0] / max(len(columns) - 0.83, 1.0) - 4)
+        size = 8.0 if widest > NARROW else 6.0
+        for label, (metric, direction, limit) in zip(labels, columns, strict=True):
+            lines = [line for text in (metric, f"({direction})", limit) for line in wrapped(text, widest, size)]
+            shown = "\n".join(lines)
+            label.set(text=shown, position=(0, -12 - size), fontsize=size, **plain(shown))
+        for end in ends:
+            end.set_fontsize(size - 0.5)
+
+    laid_out(axes)
+    arranged(axes, arrange)
     axes.set_xticks([])
 
 
@@ -202,34 +220,22 @@ def _write_tags(axes: Axes, record: ParallelData) -> None:
     if not record.tags:
         return
     last = record.heights.shape[1] - 1
-    widest = max(record.tags, key=len)
-    probe = axes.annotate(widest, (last, 0.5), (22, 0), textcoords="offset points", fontsize=7.5, **plain(widest))
-    figure = laid_out(axes)
-    (_, tall), inside = text_size(probe, figure.dpi), axes.get_window_extent()
-    probe.remove()
-    height = (tall + 0.5) / inside.height * 1.08  # as a share of what the axes show
-    wanted = record.heights[: len(record.tags), last]
-    middles = spread(wanted[::-1], height, -0.03, 1.03)[::-1]  # of equals, the first is on top
-    for i, (tag, middle) in enumerate(zip(record.tags, middles, strict=True)):
+    ends = record.heights[: len(record.tags), last]
+    names = []
+    widest = MOST_NAME * room_across(axes)
+    for i, (tag, end) in enumerate(zip((fitted(tag, widest, 7.5) for tag in record.tags), ends, strict=True)):
         colour = _line(record, i)["color"]
-        axes.annotate(
-            tag,
-            (last, wanted[i]),
-            (22, (middle - wanted[i]) / 1.08 * inside.height * 72 / figure.dpi),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.5,
-            color=colour,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)},
-            **plain(tag),
-        )
+        line = {"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
+        every: dict[str, Any] = {"textcoords": "offset points", "va": "center", "annotation_clip": False}
+        names.append(axes.annotate(tag, (last, end), (22, 0), fontsize=7.5, color=colour, arrowprops=line, **every, **plain(tag)))
+    laid_out(axes)
+    tall = max(text_size(name, 72.0)[1] for name in names) + 0.5
 
+    def arrange() -> None:
+        points = lengths(axes)[1] / 1.08  # from the lower to the upper end of the lines
+        smaller = min(1.0, 1.06 * points / (tall * max(len(names) - 1, 1)))
+        middles = spread(ends[::-1], smaller * tall / points, -0.03, 1.03)[::-1]  # of equals, the first is on top
+        for name, middle, end in zip(names, middles, ends, strict=True):
+            name.set(position=(22, (middle - end) * points), fontsize=7.5 * smaller)
 
-def _wrapped(text: str, most: int = 16) -> list[str]:
-    """A text on one line or two, divided at a blank if there is one."""
-    if len(text) <= most:
-        return [text]
-    cut = text.rfind(" ", 1, most + 1)
-    cut = cut if cut > 0 else most
-    return [text[:cut], text[cut:].strip()]
+    arranged(axes, arrange)

@@ -12,7 +12,8 @@ from paretopick._arrays import FloatArray
 from paretopick.metrics import Metric
 from paretopick.plots.limits import limit_notes, shade
 from paretopick.plots.options import IN_ANSWER, Ends, Options, margins_note
-from paretopick.plots.scales import Scale, set_ends, set_scales
+from paretopick.plots.room import arranged, laid_out
+from paretopick.plots.scales import Scale, set_ends, set_scales, set_ticks
 from paretopick.plots.stairs import by_margin
 from paretopick.plots.style import (
     BLUE,
@@ -20,7 +21,6 @@ from paretopick.plots.style import (
     KINDS,
     kind_handles,
     label_axes,
-    laid_out,
     legend_above,
     name_rows,
     say_nothing_yet,
@@ -123,9 +123,14 @@ def ranking(axes: Axes, record: RankingData, *, legend: bool = True) -> Axes:
     set_ends(axes, record.x)
     laid_out(axes)  # names leave less room for the label
     label_axes(axes, (record.x.label, None))
-    set_ends(axes, record.x)
     if legend:
         legend_above(axes, kind_handles(record.all_kinds))
+
+    def arrange() -> None:
+        label_axes(axes, (record.x.label, None))
+        set_ticks(axes, record.x)
+
+    arranged(axes, arrange)
     return axes
 
 

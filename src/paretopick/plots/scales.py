@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -68,8 +68,14 @@ def set_scales(axes: Axes, x: Scale, y: Scale | None = None) -> None:
 
 def set_ends(axes: Axes, x: Scale, y: Scale | None = None) -> None:
     """Gives axes their ends and ticks, after all is drawn and labelled."""
-    for scale, axis, set_limits in ((x, axes.xaxis, axes.set_xlim), (y, axes.yaxis, axes.set_ylim)):
-        if scale is not None:
-            set_limits(*scale.ends)
-            if scale.log:
-                log_axis(axis, scale.ends)
+    axes.set_xlim(*x.ends)
+    if y is not None:
+        axes.set_ylim(*y.ends)
+    set_ticks(axes, x, y)
+
+
+def set_ticks(axes: Axes, x: Scale, y: Scale | None = None) -> None:
+    """Gives logarithmic axes ticks that suit their ends and their size as they are now."""
+    for scale, axis in ((x, axes.xaxis), (y, axes.yaxis)):
+        if scale is not None and scale.log:
+            log_axis(axis, cast(Ends, tuple(axis.get_view_interval())))

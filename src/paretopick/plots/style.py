@@ -7,14 +7,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from paretopick.metrics import Metric
-from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened
+from paretopick.plots.room import around, arranged, figure_of_axes, laid_out, plain_figure
+from paretopick.plots.texts import FONT, fitted, legible, numbers, plain, shortened, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.text import Text
     from matplotlib.ticker import Formatter
 
 BLACK, GREY = "#000000", "#7f7f7f"
@@ -45,8 +49,21 @@ LOOK: dict[str, Any] = {
 LONGEST_UNIT = 16
 """Characters of a unit along an axis."""
 
-WIDEST_ROW = 170.0
-"""Points that names of rows may take."""
+WIDEST_ROW, MOST_ROW = 170.0, 0.37
+"""Points that names of rows may take, and which share of the width that there is."""
+
+LEAST_ROW = 4.5
+"""Size of the smallest letters of names of rows."""
+
+LABEL_SIZES = (9.0, 7.5, 6.5)
+"""Of letters along an axis, smaller where it is short."""
+
+LEGEND_SIZES = (8.0, 7.0, 6.0)
+MOST_LEGEND = 0.2
+"""Letters of a legend become smaller where it would take more than this share of the height that there is."""
+
+TICK_WIDTH = 32.0
+"""Points that a whole number below a tick takes, with what is free beside it."""
 
 FORBIDDEN = "#a8508a"
 """Of limits, and of options that break them: Okabe and Ito's purple, darker, to be read as letters, too."""
@@ -100,27 +117,20 @@ def look() -> AbstractContextManager[None]:
 
 def new_figure(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float], **options: Any) -> tuple[Figure, list[Axes]]:
     """Returns a figure of so many inches and its axes, row by row."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
+    figure = plain_figure(size)
     axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
     return figure, list(axes.ravel())
 
 
-def new_figure_of_parts(
-    sides: Sequence[int], heights: Sequence[float], *, size: tuple[float, float]
-) -> tuple[Figure, list[list[Axes]]]:
-    """Returns a figure of so many inches with parts above each other, and the axes of each part, row by row.
+def parts_of(figure: Figure, sides: Sequence[int], heights: Sequence[float]) -> list[list[Axes]]:
+    """Returns the axes of parts of a figure that are above each other, of each part row by row.
 
     Args:
+        figure: without any axes.
         sides: of the square of axes that each part is made of; those in a column share their horizontal axis, and in a row the
             vertical one.
         heights: of the parts, to each other.
-        size: in inches.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
     rows = figure.add_gridspec(len(sides), 1, height_ratios=list(heights))
     parts = [
         rows[i]
@@ -128,7 +138,7 @@ def new_figure_of_parts(
         .subplots(squeeze=False, sharex="col" if side > 1 else False, sharey="row" if side > 1 else False)
         for i, side in enumerate(sides)
     ]
-    return figure, [list(axes.ravel()) for axes in parts]
+    return [list(axes.ravel()) for axes in parts]
 
 
 class AxisLabel(NamedTuple):
@@ -151,11 +161,11 @@ def axis_label(metric: Metric, *, log: bool = False, limit: bool = False) -> Axi
         limit: whether to say what its limit is.
 
     >>> str(axis_label(Metric("time", "min", unit="s"))), str(axis_label(Metric("bytes", "min"), log=True))
-    ('time (s, small is good)', 'bytes (small is good, logarithmic)')
+    ('time (s, small is good)', 'bytes (small is good, log scale)')
     """
     unit = "" if metric.unit is None else shortened(legible(metric.unit), LONGEST_UNIT)
     bound = legible(metric.limit_text) if limit and metric.compared else ""
-    details = (unit, legible(metric.direction), bound, "logarithmic" if log else "")
+    details = (unit, legible(metric.direction), bound, "log scale" if log else "")
     return AxisLabel(shortened(legible(metric.name), 48), ", ".join(filter(None, details)))
 
 
@@ -164,10 +174,8 @@ def counted(kinds: Sequence[str]) -> list[tuple[str, Kind]]:
     return [(f"{kind.label} ({kinds.count(name)})", kind) for name, kind in KINDS.items() if name in kinds]
 
 
-def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Legend | None:
+def legend(axes: Axes, entries: Sequence[tuple[str, Any]], **options: Any) -> Legend:
     """Draws a legend that shows labels as they are; older matplotlibs hide those that begin with an underscore."""
-    if not entries:
-        return None
     labels, handles = zip(*entries, strict=True)
     made = axes.legend(handles, [str(i) for i in range(len(labels))], handletextpad=0.4, columnspacing=1.2, **options)
     for text, label in zip(made.get_texts(), labels, strict=True):
@@ -181,66 +189,124 @@ def legend_above(axes: Axes, entries: Sequence[tuple[str, Any]], *, pad: float =
     Args:
         axes: with everything else already drawn.
         entries: labels and what is drawn beside them.
-        pad: between the axes and the legend, in sizes of its letters.
+        pad: between the axes and the legend, in units of 8 points.
     """
+    from matplotlib.transforms import ScaledTranslation
+
+    if not entries:
+        return
     figure = laid_out(axes)
-    inside, outside = axes.get_window_extent(), axes.get_tightbbox() or axes.get_window_extent()
-    left = (outside.x0 - inside.x0) / inside.width
-    for columns in range(len(entries), 0, -1):
-        made = legend(axes, entries, ncols=columns, loc="lower left", bbox_to_anchor=(left, 1.0), borderaxespad=pad, borderpad=0)
-        if made is not None and outside.x0 + made.get_window_extent().width < figure.bbox.x1 - 4:
+    inside, outside, room = axes.get_window_extent(), axes.get_tightbbox() or axes.get_window_extent(), around(axes)
+    free, place = 8 * pad * figure.dpi / 72, {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderpad": 0}
+    for size in LEGEND_SIZES:
+        for columns in range(len(entries), 0, -1):
+            made = legend(axes, entries, ncols=columns, borderaxespad=8 * pad / size, fontsize=size, **place)
+            width, height = made.get_window_extent().size
+            if room.x0 + width < room.x1:
+                break
+        if height < MOST_LEGEND * room.height:
             break
+    left = max(min(outside.x0, room.x1 - width), room.x0)  # from where the axes begin with what is written beside them, if it can
+    across = ScaledTranslation((left - free - inside.x0) / figure.dpi, 0.0, figure.dpi_scale_trans)
+    made.set_bbox_to_anchor((0.0, 1.0), transform=axes.transAxes + across)
+    _raise_titles(axes)
 
 
-def laid_out(axes: Axes) -> Figure:
-    """Returns the figure of the axes, after everything in it has found its place."""
-    figure = cast("Figure", axes.get_figure())
-    figure.draw_without_rendering()
-    return figure
+def _raise_titles(axes: Axes) -> None:
+    """Keeps titles of axes above their legend, whenever somebody writes them.
+
+    Matplotlib puts titles above whatever axes are part of theirs, and does not look at legends: there are invisible ones, then,
+    as large as the legend.
+    """
+    from matplotlib.transforms import TransformedBbox
+
+    def place(_: Axes, renderer: Any) -> TransformedBbox:
+        shown = axes.get_legend()
+        pixels = axes.get_window_extent() if shown is None else shown.get_window_extent(renderer)
+        return TransformedBbox(pixels, cast(Any, axes.get_figure()).transSubfigure.inverted())
+
+    spacer = axes.inset_axes((0, 1, 1, 0.1))
+    spacer.set_visible(False)
+    spacer.set_axes_locator(cast(Any, place))
 
 
-def label_axes(axes: Axes, labels: tuple[AxisLabel | None, AxisLabel | None]) -> None:
-    """Writes what is along the axes: on two lines where one is too short, and the name shortened where that is too short, too."""
-    for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, _lengths(axes), strict=True):
-        if label is not None:
+def label_axes(axes: Axes, labels: tuple[AxisLabel | None, AxisLabel | None], *, again: bool = False) -> None:
+    """Writes what is along the axes: on two lines where one is too short, and the name shortened where that is too short, too.
+
+    Args:
+        axes: to be labelled.
+        labels: of the horizontal and of the vertical axis.
+        again: whether only what is written already is written again, as it suits the axes now.
+    """
+    for axis, label, points in zip((axes.xaxis, axes.yaxis), labels, lengths(axes), strict=True):
+        if label is not None and (axis.get_label_text() or not again):
             label_axis(axis, label, points)
 
 
 def label_axis(axis: Axis, label: AxisLabel, points: float) -> None:
-    """Writes what is along an axis that is so many points long."""
+    """Writes what is along an axis that is so many points long, on two lines and in smaller letters where that is little."""
     axis.set_major_formatter(_number_formatter())
-    whole = str(label)
-    fits = fitted(whole, points, 9) == whole
-    details = f"\n{fitted(f'({label.details})', points, 9)}" if label.details else ""
-    shown = whole if fits else f"{fitted(label.name, points, 9)}{details}"
-    axis.set_label_text(shown, **plain(shown))
+    whole, parts = str(label), [label.name, f"({label.details})" if label.details else ""]
+    shown, size = whole, LABEL_SIZES[0]
+    if fitted(whole, points, size) != whole:
+        for size in LABEL_SIZES:
+            lines = [line for part in parts for line in wrapped(part, points, size)]
+            if len(lines) == 2 and " ".join(lines) == whole:
+                break
+        else:
+            lines = [fitted(part, points, size) for part in parts if part]
+        shown = "\n".join(lines)
+    axis.set_label_text(shown, fontsize=size, **plain(shown))
 
 
-def _lengths(axes: Axes) -> tuple[float, float]:
-    """Of the horizontal and the vertical axis as they are now, in points."""
-    share, inches = axes.get_position(), cast("Figure", axes.get_figure()).bbox_inches
-    return 72 * share.width * inches.width, 72 * share.height * inches.height
+def lengths(axes: Axes) -> tuple[float, float]:
+    """Returns how long the horizontal and the vertical axis are now, in points."""
+    box, dpi = axes.get_window_extent(), figure_of_axes(axes).dpi
+    return 72 * box.width / dpi, 72 * box.height / dpi
 
 
-def name_rows(axes: Axes, names: Sequence[str], *, size: float) -> None:
-    """Writes names on the left of rows 0, 1, ... from above, none of them wider than a good quarter of a page."""
-    labels = [fitted(name, WIDEST_ROW, size) for name in names]
-    axes.set_yticks(range(len(labels)), labels=labels, fontsize=size, **plain(*labels))
+def name_rows(axes: Axes, names: Sequence[str], *, size: float, beside: Sequence[Text] = ()) -> None:
+    """Writes names on the left of rows 0, 1, ... from above, in letters that keep apart; of very low rows, those of some.
+
+    Args:
+        axes: with the rows.
+        names: none of them is shown wider than a good quarter of a page.
+        size: of the letters, at most.
+        beside: texts of rows whose letters are of the same size.
+    """
+    widest = min(WIDEST_ROW, MOST_ROW * room_across(axes))
+    labels = [fitted(name, widest, size) for name in names]
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(labels) - 0.4, -0.6)
 
+    def arrange() -> None:
+        fits = min(size, 0.85 * lengths(axes)[1] / (len(names) + 0.2))
+        step = 1 if fits >= LEAST_ROW else int(np.ceil(LEAST_ROW / fits))
+        shown = [label if row % step == 0 else "" for row, label in enumerate(labels)]
+        axes.set_yticks(range(len(labels)), labels=shown, fontsize=max(fits, LEAST_ROW), **plain(*labels))
+        for row, text in enumerate(beside):
+            text.set(fontsize=max(fits, LEAST_ROW), visible=row % step == 0)
+
+    arranged(axes, arrange)
+
+
+def room_across(axes: Axes) -> float:
+    """Returns how many points wide axes may be, with all that is written beside them."""
+    return 72 * around(axes).width / figure_of_axes(axes).dpi
+
 
 def whole_ticks(axes: Axes) -> None:
-    """Puts ticks of the horizontal axis at whole numbers."""
+    """Puts ticks of the horizontal axis at whole numbers, fewer where it is short."""
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
+    most = int(np.clip(lengths(axes)[0] / TICK_WIDTH, 2, 9))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=most, steps=[1, 2, 5, 10], integer=True))
 
 
-def say_nothing_yet(axes: Axes) -> Axes:
-    """Draws that there is nothing to be drawn."""
+def say_nothing_yet(axes: Axes, why: str = "nothing was measured yet") -> Axes:
+    """Draws that there is nothing to be drawn, and why."""
     axes.set(xticks=[], yticks=[])
-    axes.annotate("nothing was measured yet", (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", color=GREY)
+    axes.annotate(why, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", color=GREY)
     return axes
 
 

@@ -56,6 +56,19 @@ def fitted(text: str, points: float, size: float) -> str:
     return shortened(text, 3)
 
 
+def wrapped(text: str, points: float, size: float) -> list[str]:
+    """Returns a text on as many lines as it takes, none of them wider than so many points in letters of a size."""
+    families = plain(text)["fontfamily"]
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size, families) <= points:
+            lines[-1] = longer
+        else:
+            lines.append(fitted(word, points, size))
+    return lines
+
+
 def text_width(text: str, size: float, families: Sequence[str] = (FONT,)) -> float:
     """Returns how many points wide a text is in letters of a size."""
     from matplotlib.font_manager import FontProperties

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paretopick._arrays import FloatArray
 from paretopick.metrics import Metric
+from paretopick.plots.room import figure_of_axes
 from paretopick.plots.texts import numbers, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
 
 STEPS = ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2.5, 5), (1, 3), (1,))
 """Ticks of a logarithmic axis within a power of ten, from many to few."""
@@ -96,7 +96,7 @@ def _even_ticks(low: float, high: float, most: int, fits: Callable[[Sequence[flo
 def _have_room(axis: Axis, ends: tuple[float, float], ticks: Sequence[float], labels: Sequence[str]) -> bool:
     """Whether what is written at ticks of a logarithmic axis, as long as it is now, keeps apart."""
     box, across = axis.axes.get_window_extent(), axis is axis.axes.xaxis
-    length = (box.width if across else box.height) * 72 / cast("Figure", axis.axes.get_figure()).dpi
+    length = (box.width if across else box.height) * 72 / figure_of_axes(axis.axes).dpi
     size = float(axis.get_major_ticks(1)[0].label1.get_fontsize())
     sizes = np.array([text_width(label, size) if across else size for label in labels])
     places = length * np.log(np.array(ticks) / ends[0]) / np.log(ends[1] / ends[0])

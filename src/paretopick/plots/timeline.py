@@ -9,7 +9,8 @@ import numpy as np
 
 from paretopick._arrays import BoolArray, IntArray
 from paretopick.plots.options import OUT, kind_of
-from paretopick.plots.style import KINDS, kind_handles, legend_above, name_rows, whole_ticks
+from paretopick.plots.room import laid_out
+from paretopick.plots.style import KINDS, AxisLabel, kind_handles, label_axes, legend_above, name_rows, whole_ticks
 from paretopick.plots.texts import short_names
 from paretopick.plots.ticks import log_axis
 from paretopick.studies.result import ParetoResult
@@ -94,9 +95,7 @@ def _lanes(axes: Axes, record: TimelineData) -> Axes:
         else:  # goes on
             axes.plot(last, row, color=look.colour, marker=">", markersize=5, linestyle="none", clip_on=False, zorder=3)
     axes.set(xlim=(0, record.n_rounds))
-    whole_ticks(axes)
-    axes.set_xlabel("rounds in which the option was measured")
-    return _rows(axes, record)
+    return _rows(axes, record, "rounds in which the option was measured")
 
 
 def _bars(axes: Axes, record: TimelineData) -> Axes:
@@ -105,24 +104,25 @@ def _bars(axes: Axes, record: TimelineData) -> Axes:
     for bar, kind in zip(bars, record.kinds, strict=True):
         bar.set_alpha(0.45 if kind in OUT else 0.8)
     axes.set_xlim(0, max(int(record.measurements.max(initial=0)), 1))
-    whole_ticks(axes)
-    axes.set_xlabel("measurements")
-    return _rows(axes, record)
+    return _rows(axes, record, "measurements")
 
 
-def _rows(axes: Axes, record: TimelineData) -> Axes:
-    """Names on the left, numbers of measurements on the right."""
-    rows = np.arange(len(record.names))
-    name_rows(axes, record.names, size=8)
+def _rows(axes: Axes, record: TimelineData, along: str) -> Axes:
+    """Names on the left, numbers of measurements on the right, and below what is along the axis."""
     axes.grid(visible=False, axis="y")
     widest = max(len(f"{count:,}") for count in record.measurements)
     right: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False, "ha": "right"}
-    for row, count in zip(rows, record.measurements, strict=True):
-        place = (10 + 5.2 * widest, 0)
-        axes.annotate(f"{count:,}", (1, row), place, xycoords=("axes fraction", "data"), va="center", fontsize=8, **right)
+    place, where = 10 + 5.2 * widest, ("axes fraction", "data")
+    counts = [
+        axes.annotate(f"{count:,}", (1, row), (place, 0), xycoords=where, va="center", fontsize=8, **right)
+        for row, count in enumerate(record.measurements)
+    ]
+    name_rows(axes, record.names, size=8, beside=counts)
     if record.by_rounds:
-        place = (10 + 5.2 * widest, 2)
-        axes.annotate("measurements", (1, 1), place, xycoords="axes fraction", va="bottom", fontsize=7.5, **right)
+        axes.annotate("measurements", (1, 1), (place, 2), xycoords="axes fraction", va="bottom", fontsize=7.5, **right)
+    laid_out(axes)
+    label_axes(axes, (AxisLabel(along, ""), None))
+    whole_ticks(axes)
     legend_above(axes, kind_handles(record.kinds), pad=1.8 if record.by_rounds else 1.0)
     return axes
 

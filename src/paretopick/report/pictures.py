@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paretopick import plots
+from paretopick._words import capital
 from paretopick.report.contents import Report
 from paretopick.studies import ParetoResult
 from paretopick.studies.course import Course
@@ -32,7 +33,7 @@ def timeline_title(result: ParetoResult) -> str:
 
 def course_title(course: Course) -> str:
     """Returns what is above the picture of how sure the study was on its way."""
-    return "What the measurements resolved" if plots.CourseData.of(course).by_resolution else "How sure it was on the way"
+    return capital(plots.CourseData.of(course).title)
 
 
 def write_pictures(report: Report, path: Path) -> dict[str, Path]:

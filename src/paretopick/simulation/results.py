@@ -16,6 +16,7 @@ from paretopick.simulation import pages
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 TALLIES = (
     "errors",
@@ -342,6 +343,22 @@ class ErrorCurve:
     def to_pandas(self) -> pd.DataFrame:
         """Returns the ``rows`` as a data frame; needs pandas: ``pip install 'paretopick[pandas]'``."""
         return pandas_frame(self.rows())
+
+    def plot(self, ax: Any = None, *, label: str | None = None, title: str | None = None) -> Axes:
+        """Draws the error rate against the budget, with its 95% band, and returns the Axes; ``pp.plot_curves`` draws several.
+
+        ::
+
+            pp.simulate(pp.instance("cov-boost"), "doubt", budgets=[500, 1000, 2000], runs=1000).plot()
+
+        Args:
+            ax: the Axes to draw on; by default those of a new figure, which a notebook shows.
+            label: of the curve in the legend; by default the policy.
+            title: above the picture; by default the instance and the number of runs on a new figure, and none on ``ax``.
+        """
+        from paretopick.plots.methods import plot_curves
+
+        return plot_curves([self], ax, labels=None if label is None else [label], title=title)
 
     def _of_arms(self, place: int) -> IntArray:
         """``(n_budgets, n_arms)``: the pulls of each arm, or how often it was wrong."""

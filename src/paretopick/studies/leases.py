@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from paretopick.studies.live import LiveState
 from paretopick.studies.measurement import Measurement
 from paretopick.studies.rules import Rules
 from paretopick.studies.told import Told, Values
-from paretopick.studies.workers import HandedOut, is_gone, name_here
+from paretopick.studies.workers import is_gone, name_here
 
 LEASE = 3600.0
 """Seconds that a worker has for a measurement before others may have it too."""
@@ -28,7 +28,8 @@ class Leases(ABC):
 
     name: str
     _live: LiveState
-    _handed_out: HandedOut
+    _handed_out: dict[int, set[str]]
+    """What was handed out here and not brought back here: by number, to whom."""
 
     @property
     @abstractmethod
@@ -86,7 +87,8 @@ class Leases(ABC):
                 break
             time.sleep(min(pause, max(until - time.monotonic(), 0.0)))
             pause = min(2 * pause, 1.0)
-        self._handed_out.add((out.number for out in leases), worker)
+        for out in leases:
+            self._handed_out.setdefault(out.number, set()).add(worker)
         names, settings = self.definition.options, self.definition.settings
         return [
             Measurement(out.number, names[out.arm], out.round, settings[out.arm], out.expires, out.repeat or 0) for out in leases
@@ -105,20 +107,22 @@ class Leases(ABC):
         *,
         worker: str | None = None,
         request: str | None = None,
-    ) -> None:
+    ) -> bool:
         """Keeps what came out of a measurement. Told twice the same, nothing happens; told otherwise, it is refused.
 
-        Unless somebody else was first: a measurement that was handed out here, and that another process with the same name of a
-        worker has told or failed meanwhile, or one who got it when the lease had run out. What they said stays, what is told now
-        is not used, and a warning says so.
+        But for namesakes: what was handed out here, and another process that asks under the same name has told or failed
+        meanwhile, stays as they said. What is told now is then not used, and a warning says so, so that both go on.
 
         Args:
             number: of the measurement, from ``ask``; or a list of numbers, with as many rows of values: all are kept, or none.
             values: by name of the metric, or in the order of the metrics; None for a metric that could not be measured. What
                 a mapping has beside the metrics (the plate, the day, what it cost) is kept and exported; ``repeat`` must be
                 that of the measurement.
-            worker: who tells; by default whoever has the measurement.
+            worker: who tells; by default who got the measurement here, or whoever has it.
             request: an id of this call, for whoever has to make it again; see ``add``.
+
+        Returns:
+            Whether it is kept, all of it: False only if a namesake was first.
         """
         told, worker = self._several(number, values), worker_of(worker)
 
@@ -126,17 +130,33 @@ class Leases(ABC):
             late = []
             for each, row in told:
                 try:
-                    rules.tell(each, row, worker)
+                    rules.tell(each, row, worker or self._only_one_with(each))
                 except NotDue as problem:  # nothing was written of this one
-                    if each not in self._handed_out:
+                    if not self._has_a_namesake(rules, each):
                         raise
                     late.append(problem)
             return late
 
-        for problem in self._live.change(tell, request):
-            advice = "workers that run side by side need different names, and leases as long as measurements take."
-            warnings.warn(f"somebody else was first: {problem} What was told now is not used; {advice}", stacklevel=2)
-        self._handed_out.remove((each for each, _ in told), worker)
+        late = self._live.change(tell, request)
+        for problem in late:
+            advice = "Workers that run side by side need different names, and have them if none is given."
+            warnings.warn(f"somebody of the same name was first: {problem} What was told now is not used. {advice}", stacklevel=2)
+        self._brought_back(each for each, _ in told)
+        return not late
+
+    def _only_one_with(self, number: int) -> str | None:
+        """Who has a measurement here, if that is one: he may be the one who tells, though the lease ran out."""
+        having = self._handed_out.get(number, ())
+        return next(iter(having)) if len(having) == 1 else None
+
+    def _brought_back(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._handed_out.pop(number, None)
+
+    def _has_a_namesake(self, rules: Rules, number: int) -> bool:
+        """Whether what was handed out here was brought back elsewhere, under the name of one who has it here."""
+        past = rules.transaction.history(number)
+        return bool(past) and past[-1].worker in self._handed_out.get(number, ())
 
     def _several(self, number: Any, values: Any) -> list[tuple[int, Told]]:
         """Numbers and what came out, from one of each or from as many."""
@@ -183,7 +203,7 @@ class Leases(ABC):
             raise InvalidInput("there are no measurements to tell; report one that could not be made with fail().")
         number, told, worker = number_of(number), [self.definition.told(row) for row in rows], worker_of(worker)
         kept = self._live.change(lambda rules: rules.tell_repeats(number, told, worker), request)
-        self._handed_out.remove([number], worker)
+        self._brought_back([number])
         return kept
 
     def fail(
@@ -203,19 +223,23 @@ class Leases(ABC):
             why: in a sentence.
             output: what else may help to find the cause.
             cost: what it has cost all the same, where the budget is in a unit and that is told with each measurement.
-            worker: who says so; if others have the measurement by now, nothing happens.
+            worker: who says so; if others have the measurement by now, nothing happens, nor if a namesake was first.
             request: an id of this call; see ``add``.
         """
         number = number_of(number)
         details: dict[str, Any] = {"why": kept_text(why)} | ({} if output is None else {"output": kept_text(output)})
         details |= {} if cost is None else {"cost": check_real(cost, "cost", minimum=0.0)}
         worker = worker_of(worker)
-        try:
-            self._live.change(lambda rules: rules.fail(number, details, worker), request)
-        except NotDue:
-            if number not in self._handed_out:  # else somebody else was first
-                raise
-        self._handed_out.remove([number], worker)
+
+        def fail(rules: Rules) -> None:
+            try:
+                rules.fail(number, details, worker)
+            except NotDue:
+                if not self._has_a_namesake(rules, number):
+                    raise
+
+        self._live.change(fail, request)
+        self._brought_back([number])
 
     def renew(self, *numbers: int, worker: str | None = None, lease: float | None = LEASE) -> list[int]:
         """Gives a worker more time for measurements that take long; call it before the lease runs out.
@@ -244,5 +268,5 @@ class Leases(ABC):
         """
         wanted, name = [number_of(number) for number in numbers], worker_of(worker) or name_here()
         freed = self._live.change(lambda rules: rules.release(wanted, name), request)
-        self._handed_out.remove(freed, name)
+        self._brought_back(freed)
         return freed

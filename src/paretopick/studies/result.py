@@ -33,6 +33,9 @@ Status: TypeAlias = Literal["pareto", "open", "dominated", "infeasible", "retire
 STATUSES: tuple[Status, ...] = get_args(Status)
 """In the order in which tables show them."""
 
+PictureKind: TypeAlias = Literal["front", "pairs", "parallel", "ranking", "timeline"]
+"""What ``ParetoResult.plot`` draws."""
+
 HARDLY = 0.02
 """An option that is less likely than this to be on the wrong side is in no doubt."""
 
@@ -379,6 +382,43 @@ class ParetoResult:
         1.375 0.125
         """
         return pandas_frame(self.table).set_index("option")
+
+    def plot(
+        self,
+        kind: PictureKind | None = None,
+        ax: Any = None,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """Draws the options and returns the Axes; a notebook shows it, in a script ``plt.show()`` and ``plt.savefig()`` do.
+
+        ::
+
+            result.plot()                                        # what suits the number of metrics
+            result.plot("front", x="seconds", y="quality")
+            figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
+            result.plot(ax=left)
+            result.plot("timeline", ax=right)
+
+        Args:
+            kind: "front" (two metrics), "pairs" (every pair of three metrics or more), "parallel" (an axis for each metric),
+                "ranking" (the options by one metric) or "timeline" (who was measured how often). By default the ranking of one
+                metric, the front of two, the pairs of three or four, and parallel axes of more; below it, on a new figure, a
+                ranking for each metric that has only a limit.
+            ax: the Axes to draw on, for "pairs" as many as ``plt.subplots(n, n)`` makes with n one less than there are metrics;
+                by default those of a new figure, which has a title and notes, too.
+            x: the metric from left to right, of a front or a ranking; by default the first with a goal.
+            y: the metric upwards, of a front; by default the second.
+            title: above the picture. By default what was found on a new figure, and none on ``ax``; "" for none.
+
+        Returns:
+            The Axes, and for "pairs" a square array of them.
+        """
+        from paretopick.plots.methods import plot_result
+
+        return plot_result(self, kind, ax, x=x, y=y, title=title)
 
     def __rich__(self) -> Group:
         return pages.rich_page(self)

@@ -29,7 +29,7 @@ from paretopick.studies.given import each_of, number_of
 from paretopick.studies.leases import Leases
 from paretopick.studies.live import LiveState
 from paretopick.studies.outliers import FarOff, far_off
-from paretopick.studies.result import ParetoResult
+from paretopick.studies.result import ParetoResult, PictureKind
 from paretopick.studies.skewness import skewed
 from paretopick.studies.state import State
 from paretopick.studies.stopping import Looks
@@ -44,7 +44,6 @@ from paretopick.studies.views import (
     progress,
     status,
 )
-from paretopick.studies.workers import HandedOut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +86,7 @@ class Study(Leases, Amendments):
             raise LogDamaged(f"the definition of study {stored.name!r} cannot be read ({problem!r}); restore a backup.") from None
         self._live = LiveState(storage, stored, definition)
         self._looks = Looks()
-        self._handed_out = HandedOut()
+        self._handed_out: dict[int, set[str]] = {}
         self._suggested: tuple[int, str | None] | None = None
         """Which pairing would help, as of the position in the log."""
         with self._live.reading():
@@ -289,6 +288,34 @@ class Study(Leases, Amendments):
         notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
         read = partial(self._rows_until, mine.position)
         return replace(found, notes=(*found.notes, *notes), study=self, read_rows=read)
+
+    def plot(
+        self,
+        kind: PictureKind | Literal["course"] | None = None,
+        ax: Any = None,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """Draws the study as it is now and returns the Axes, as ``ParetoResult.plot`` does.
+
+        ::
+
+            study.plot()
+            study.plot("course")
+
+        Args:
+            kind: what ``ParetoResult.plot`` draws, or "course": how sure the answer was over the measurements, or up to which
+                differences it was right.
+            ax: the Axes to draw on; by default those of a new figure.
+            x: the metric from left to right, of a front or a ranking.
+            y: the metric upwards, of a front.
+            title: above the picture.
+        """
+        from paretopick.plots.methods import plot_study
+
+        return plot_study(self, kind, ax, x=x, y=y, title=title)
 
     def estimates(self) -> tuple[Estimates, tuple[str, ...], FloatArray]:
         """Returns what is known about the means, of which options, and what the study divides its metrics by.

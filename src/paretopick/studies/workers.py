@@ -1,4 +1,4 @@
-"""What workers are called whom nobody has given a name, whether they are still there, and what they have been handed."""
+"""What workers are called whom nobody has given a name, and whether they are still there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 import secrets
 import socket
 import threading
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -62,26 +61,3 @@ def _system() -> str | None:
         inside = Path("/proc/self/ns/pid").stat().st_ino  # a container counts its own processes
         return hashlib.sha256(f"{socket.gethostname()} {boot} {inside}".encode()).hexdigest()[:6]
     return None
-
-
-class HandedOut:
-    """Which measurements were handed to workers through one object and not brought back through it."""
-
-    def __init__(self) -> None:
-        self._workers: dict[int, set[str]] = {}
-
-    def add(self, numbers: Iterable[int], worker: str) -> None:
-        """Notes that a worker got some."""
-        for number in numbers:
-            self._workers.setdefault(number, set()).add(worker)
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._workers
-
-    def remove(self, numbers: Iterable[int], worker: str | None = None) -> None:
-        """Notes that they were told, failed or given back: by a worker, or by one of those who have them."""
-        for number in numbers:
-            if having := self._workers.get(number):
-                having.remove(worker if worker in having else next(iter(having)))
-                if not having:
-                    self._workers.pop(number, None)
