@@ -122,6 +122,7 @@ class AlreadyTold(NotDue):
     >>> study = pp.Study.create("a", options=["x", "y"], metrics={"seconds": "min"}, budget=20, storage="sqlite://")
     >>> (todo,) = study.ask()
     >>> study.tell(todo.number, {"seconds": 1.0})
+    True
     >>> try:
     ...     study.tell(todo.number, {"seconds": 2.0})
     ... except pp.AlreadyTold:

@@ -220,7 +220,7 @@ def make(study: pp.Study, kind: str, given: dict[str, Any], worker: str) -> Any:
             return [(todo.number, todo.option, todo.round) for todo in todos]
         case "tell":
             if not study.tell(given["number"], given["values"], worker=given.get("worker"), request=request):
-                raise pp.AlreadyTold("a namesake was first.")
+                raise pp.NotDue("a namesake was first.")
             return None
         case "fail":
             return study.fail(given["number"], given["why"], worker=given.get("worker"), request=request)

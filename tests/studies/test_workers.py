@@ -74,6 +74,15 @@ def test_what_another_one_has_failed_is_not_told_and_what_they_told_does_not_fai
     assert (study.used, study.status()["failed"]) == (1, 1)
 
 
+def test_what_one_has_recorded_himself_is_no_race(study):
+    study.ask(2, worker="w")
+    study.record({1: [1.0]}, {2: "it broke"})
+    with pytest.raises(pp.AlreadyTold):
+        study.tell(1, [2.0])
+    with pytest.raises(pp.NotDue):
+        study.tell(2, [2.0])
+
+
 def test_of_many_told_at_once_those_are_kept_that_nobody_else_has_told(study):
     other = another(study)
     study.ask(3, worker="w")

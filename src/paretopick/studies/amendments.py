@@ -40,6 +40,10 @@ class Amendments(ABC):
         """The most measurements that may count; or the unit and the amount."""
 
     @abstractmethod
+    def _brought_back(self, numbers: Iterable[int]) -> None:
+        """Notes that measurements which were handed out were told or failed."""
+
+    @abstractmethod
     def look_up(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Returns the rows of ``measurements()`` for some numbers."""
 
@@ -325,7 +329,9 @@ class Amendments(ABC):
                 return before
             return rules.add(new if again else rules.unknown(new), of=new)
 
-        return self._add(record, request)
+        numbers = self._add(record, request)
+        self._brought_back([*rows, *reasons])
+        return numbers
 
     def _add(self, act: Callable[[Rules], list[int]], request: str | None) -> list[int]:
         """Many measurements at once, after which the state is kept."""

@@ -150,6 +150,7 @@ class Leases(ABC):
         return next(iter(having)) if len(having) == 1 else None
 
     def _brought_back(self, numbers: Iterable[int]) -> None:
+        """Notes that measurements which were handed out were told, failed or given back."""
         for number in numbers:
             self._handed_out.pop(number, None)
 
