@@ -47,6 +47,7 @@ def run(policy, means, rng, std=1.0):
 # What it computes.
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", UNTIED + TIED)
 def test_one_step_is_the_rule_to_the_letter(kind):
     rng = np.random.default_rng((UNTIED + TIED).index(kind))

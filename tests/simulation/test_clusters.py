@@ -20,7 +20,7 @@ has_ray = importlib.util.find_spec("ray") is not None
 def cluster():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, scheduler_port=0
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", scheduler_port=0
     ) as made:
         yield made
 

@@ -166,6 +166,7 @@ def test_a_fresh_seed_is_kept_so_that_the_result_can_be_repeated():
     assert pp.simulate(EASY, "uniform", runs=20).spans != once.spans
 
 
+@pytest.mark.sample(4)
 @ENGINES
 @pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if name != "ege"])
 def test_every_policy_can_be_simulated(case, engine):

@@ -187,6 +187,7 @@ def test_as_many_arms_as_eight_runs_are_made_at_once_with_and_more(case, noise):
             assert results == [followed(bandit, spec, budget, seed=5, run=run) for run in range(2)], (bandit, spec, budget)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", STEPWISE)
@@ -245,6 +246,7 @@ def test_doubt_with_objectives_without_noise_pulls_as_often_as_the_policy_does(n
 WITH_EXACT = [case for case in SPECS if not case.startswith(("ape", "doubt"))]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", WITH_EXACT)

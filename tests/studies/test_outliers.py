@@ -44,6 +44,7 @@ def distance(rows, option, metric, value):
     return away, 2 * stats.t.sf(away / np.sqrt(1 + 1 / n), found.freedom[place, 0])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_values_are_named_as_by_a_literal_version(seed):
     rng = np.random.default_rng([seed, 5])
