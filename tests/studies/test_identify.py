@@ -137,6 +137,19 @@ def test_objects_that_cannot_be_keys_are_keyed_by_their_names():
     assert list(result.status) == ["array([1.])", "array([2.])"]
 
 
+def test_a_baseline_is_found_by_what_it_is_called_too():
+    levels = (0, 1)
+    for options, baseline in (
+        ([("zlib", level) for level in levels], ("zlib", levels[0])),
+        ([np.full(3, level) for level in levels], np.zeros(3, dtype=int)),
+        ([2.5, 7], np.float64(2.5)),
+    ):
+        found = pp.identify(lambda _: [1.0], options, {"m": "max"}, 4, baseline=baseline)
+        assert found.baseline is options[0]
+    with pytest.raises(pp.UnknownName):
+        pp.identify(lambda _: [1.0], [1, 2], {"m": "max"}, 4, baseline=("zlib", 9))
+
+
 def test_objects_of_a_stored_study_are_found_again_in_the_next_call(tmp_path):
     given = {"metrics": METRICS, "storage": tmp_path / "s.db", "exact": ["cost"]}
     pp.identify(near, [1, 2], budget=8, **given)
@@ -263,6 +276,9 @@ def test_several_at_once_count_once_however_often_the_call_is_made():
     (mine,) = study.ask()
     assert [study.tell_repeats(mine.number, [[1.0], [2.0]], request="r") for _ in range(2)] == [2, 2]
     assert study.used == 2
+    (mine,) = study.ask()
+    assert [study.tell_repeats(mine.number, [[1.0]] * 9, request="s") for _ in range(2)] == [4, 4]
+    assert study.used == 6
 
 
 def test_several_at_once_are_refused_where_repeats_are_paired_and_share_the_time_that_they_took():
@@ -275,6 +291,14 @@ def test_several_at_once_are_refused_where_repeats_are_paired_and_share_the_time
     assert took[0] >= 0.005
 
 
+def test_lists_keep_the_kinds_of_their_entries_and_ragged_ones_are_refused():
+    made = {"m": [1.0, 2.0], "plate": ["left", 3]}
+    rows = pp.identify(lambda _: made, ["a", "b"], {"m": "max"}, 8).study.measurements()
+    assert [row["plate"] for row in rows[:2]] == ["left", 3]
+    with pytest.raises(pp.MeasuringFailed, match=r"metric 'm' is \[1\.0\], which is not a number"):
+        pp.identify(lambda _: {"m": [[1.0], [2.0, 3.0]]}, ["a", "b"], {"m": "max"}, 8)
+
+
 # Calls that take too long.
 
 
@@ -284,15 +308,15 @@ def test_a_call_that_takes_too_long_has_failed_and_what_it_brings_is_not_used():
     def measure(option):
         calls.append(option)
         if len(calls) == 2:
-            time.sleep(0.5)
+            time.sleep(1.0)
             return 99.0, 99.0
         return 1.0, 2.0
 
     said = []
-    given = {"timeout": 0.1, "watch": lambda _, text: said.append(text)}
+    given = {"timeout": 0.4, "watch": lambda _, text: said.append(text)}
     result = pp.identify(measure, ["a", "b"], METRICS, 8, **given)
     rows = result.study.measurements()
-    assert [row["why"] for row in rows if row["status"] == "failed"] == ["it took longer than timeout=0.1 s"]
+    assert [row["why"] for row in rows if row["status"] == "failed"] == ["it took longer than timeout=0.4 s"]
     assert result.used == 8
     assert all(row["quality"] == 1.0 for row in rows if row["status"] == "told")
     assert "1 attempt to measure failed." in result.notes
@@ -314,12 +338,12 @@ def test_in_an_executor_of_the_user_a_late_call_keeps_its_place_until_it_ends():
     def measure(option):
         begun.append(time.monotonic())
         if len(begun) == 1:
-            time.sleep(0.3)
+            time.sleep(0.8)
         ended.append(time.monotonic())
         return [1.0]
 
     with ThreadPoolExecutor(1) as executor:
-        result = pp.identify(measure, ["a", "b"], {"m": "max"}, 6, timeout=0.1, workers=executor)
+        result = pp.identify(measure, ["a", "b"], {"m": "max"}, 6, timeout=0.4, workers=executor)
     assert result.used == 6
     assert result.study.status()["failed"] == 1  # none has waited for its turn until its time was over
     assert begun[1] >= ended[0]
@@ -465,6 +489,19 @@ def test_names_and_functions_are_known_again_in_every_process():
     assert name == "{blue, green, grey, red}"
     assert first == changed[0]  # a comment, and the value of another variable
     assert len({first, *changed}) == 4
+
+
+class Mute:
+    def __repr__(self):
+        raise RuntimeError("nothing to say")
+
+
+def test_a_default_that_cannot_be_shown_does_not_keep_anybody_from_measuring():
+    def measure(option, model=Mute()):  # noqa: B008
+        return [1.0]
+
+    assert fingerprint(measure) is None
+    assert pp.identify(measure, ["a", "b"], {"m": "max"}, 4).used == 4
 
 
 def test_what_has_no_code_of_its_own_is_not_taken_for_another_version():

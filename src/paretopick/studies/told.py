@@ -124,13 +124,18 @@ def _taken_apart(given: Mapping[Any, Any], metrics: Collection[str]) -> list[Any
     if min(sizes.values()) != n or n == 0:
         found = ", ".join(f"{name!r} has {size}" for name, size in sizes.items())
         raise InvalidInput(f"{found} values; give as many of each metric, at least one, or a number that is the same for all.")
-    split = {name: np.asarray(value).tolist() for name, value in columns.items() if len(value) == n}
+    split = {name: _listed(value) for name, value in columns.items() if len(value) == n}
     return [{name: split[name][place] if name in split else value for name, value in given.items()} for place in range(n)]
 
 
 def _is_column(value: Any) -> bool:
     """Whether it is a list or a one-dimensional array, and no single number."""
     return isinstance(value, list | tuple) or (getattr(value, "ndim", 0) == 1 and hasattr(value, "__len__"))
+
+
+def _listed(column: Any) -> list[Any]:
+    """The entries of an array as Python values; those of a list as they are, be they of different kinds."""
+    return list(column.tolist() if hasattr(column, "tolist") else column)
 
 
 def _beside(given: Mapping[Any, Any], metrics: Sequence[str], taken: Collection[str]) -> dict[str, Any]:
