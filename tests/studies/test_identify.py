@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 
 import paretopick as pp
@@ -289,6 +291,37 @@ def test_several_at_once_are_refused_where_repeats_are_paired_and_share_the_time
     assert len(took) % 4 == 0
     assert len(set(took[:4])) == 1
     assert took[0] >= 0.005
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        polars.DataFrame({"m": [1.0, 2.0]}),
+        pyarrow.table({"m": [1.0, 2.0]}),
+        {"m": polars.Series([1.0, 2.0])},
+        {"m": pd.Series([1.0, 2.0])},
+    ],
+    ids=["polars", "arrow", "series of polars", "series of pandas"],
+)
+def test_data_frames_of_others_are_several_measurements_too(made):
+    rows = pp.identify(lambda _: made, ["a", "b"], {"m": "max"}, 4).study.measurements()
+    assert sorted(row["m"] for row in rows) == [1.0, 1.0, 2.0, 2.0]
+
+
+class Tensor:
+    """A number of a library that says the size of its arrays by a method."""
+
+    def size(self):
+        return ()
+
+    def item(self):
+        return 0.5
+
+
+def test_a_number_of_another_library_is_a_value():
+    assert pp.identify(lambda _: {"m": Tensor()}, ["a", "b"], {"m": "max"}, 4).table[0]["m"] == 0.5
+    with pytest.raises(pp.MeasuringFailed, match=r"'m' is .*, which is not a number"):
+        pp.identify(lambda _: [polars.Series([1.0, 2.0])], ["a", "b"], {"m": "max"}, 4)
 
 
 def test_lists_keep_the_kinds_of_their_entries_and_ragged_ones_are_refused():
