@@ -187,6 +187,16 @@ def test_a_study_ends_with_the_last_result_that_has_it(tmp_path):
         gc.enable()
 
 
+def test_no_database_stays_open_behind_a_result_or_a_failure(tmp_path):
+    given = {"metrics": METRICS, "storage": tmp_path / "s.db"}
+    result = pp.identify(near, [1, 2], budget=8, **given)
+    with pytest.raises(pp.MeasuringFailed) as failed:
+        pp.identify(lambda _: 1 / 0, [1, 2], budget=12, **given)
+    links = (os.path.join("/proc/self/fd", entry) for entry in os.listdir("/proc/self/fd"))
+    assert not [link for link in links if os.path.islink(link) and str(tmp_path) in os.readlink(link)]
+    assert failed.value.study.used == result.study.used == 8
+
+
 # What measure returns.
 
 
@@ -427,6 +437,33 @@ def test_if_exists_says_what_happens_to_a_study_of_the_same_name(tmp_path):
         first.study.measurements()
     with pytest.raises(pp.InvalidInput, match='if_exists=\'replaced\' must be one of "open", "replace", "error"'):
         pp.identify(near, [1, 2], if_exists="replaced", **given)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"timeout": 0},
+        {"seconds": float("nan")},
+        {"retries": -1},
+        {"progress": "yes"},
+        {"processes": True},
+        {"workers": 0},
+        {"measure": 5},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_nothing_is_replaced_before_everything_is_checked(tmp_path, wrong):
+    given = {
+        "options": [1, 2],
+        "metrics": METRICS,
+        "budget": 4,
+        "storage": tmp_path / "s.db",
+        "measure": lambda level: (level, 1),
+    }
+    kept = pp.identify(**given).study
+    with pytest.raises(pp.InvalidInput):
+        pp.identify(**given | {"if_exists": "replace"} | wrong)
+    assert kept.used == 4
 
 
 def test_create_opens_or_replaces_if_it_is_told_to(url):
