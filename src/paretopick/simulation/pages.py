@@ -33,7 +33,9 @@ def notes(curve: ErrorCurve) -> Iterator[str]:
     """Yields what else one should know, in sentences."""
     if not curve.errors.all():
         yield "Note: where no error was seen, the rate is below the upper end of its interval."
-    if curve.engine == "reference":
+    if curve.engine == "reference" and curve.draws == "pulls":
+        yield 'Note: made by the reference engine, on the same pulls as other curves of the same seed whose draws are "pulls".'
+    elif curve.engine == "reference":
         yield "Note: made by the reference engine, whose random numbers are not those of the compiled one."
 
 
