@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from paretopick._arrays import check_integer, check_workers
 from paretopick._words import counted
+from paretopick.errors import MeasuringFailed
 from paretopick.metrics import MetricsGiven, check_metrics, goals_of
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import StorageChoice
@@ -121,19 +122,26 @@ def identify(
         (watch or say_what_matters)(study, f"measuring {newer.until}, as was said since, and not {given}, as was said before")
     before = study.used
     alone = storage is None and workers == 1 and not processes and timeout is None
-    result = run_study(
-        study,
-        measure,
-        workers=Here() if alone else workers,
-        processes=processes,
-        retries=retries,
-        timeout=timeout,
-        watch=watch,
-        argument=lambda todo: named.measured.get(todo.option, todo.option),
-        abandon=lambda: None,
-        seconds=seconds,
-        progress=progress,
-    )
+    try:
+        result = run_study(
+            study,
+            measure,
+            workers=Here() if alone else workers,
+            processes=processes,
+            retries=retries,
+            timeout=timeout,
+            watch=watch,
+            argument=lambda todo: named.measured.get(todo.option, todo.option),
+            abandon=lambda: None,
+            seconds=seconds,
+            progress=progress,
+        )
+    except (MeasuringFailed, KeyboardInterrupt) as problem:
+        if storage is None:
+            setattr(problem, "study", study)  # noqa: B010  an interrupt has no such attribute
+            has = counted(study.used, "measurement")
+            problem.add_note(f"The study is in memory: .study of this error, in a notebook sys.last_value.study, has {has}.")
+        raise
     study.close()  # it is opened again when somebody uses it
     notes = result.notes
     if before and result.done and result.used == before:
