@@ -396,7 +396,10 @@ def _notes(state: State) -> Iterable[str]:
         if is_binary[at] and not metric.log:
             yield taken_for_coins(metric.name, int(state.sums.known[state.present, at].max()))
         else:
-            yield f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
+            yield (
+                f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, exact=[{metric.name!r}], and the "
+                "others decide sooner."
+            )
 
 
 def _cautions(judgement: Judgement | None) -> Iterable[str]:
