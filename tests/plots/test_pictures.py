@@ -116,6 +116,7 @@ def check_inside(figure):
     assert (extents[:, 2:] < (width + 1.0, height + 1.0)).all()
 
 
+@pytest.mark.sample(4)
 def test_nothing_is_cut_off(figure):
     check_inside(figure)
 

@@ -113,6 +113,7 @@ def test_apt_spends_what_was_taken_back_again():
     assert play(policy, data).counts.sum() == 40
 
 
+@pytest.mark.sample(5)
 @every_case
 @pytest.mark.parametrize("when", [0, 3, 17, 45])
 def test_a_retired_arm_is_never_due_again_and_not_in_the_answer(case, when):

@@ -111,6 +111,7 @@ def test_a_run_is_the_rule_to_the_letter_step_by_step(kind, batch, initial):
     assert decided >= (150 if kind == "gaussian" else 60)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", UNTIED + TIED)
 def test_without_margins_and_limits_it_is_the_plain_rule_to_the_last_bit(kind):
     rng = np.random.default_rng(90 + (UNTIED + TIED).index(kind))

@@ -33,6 +33,7 @@ def same(a: pp.ErrorCurve, b: pp.ErrorCurve) -> bool:
     return (a.tallies == b.tallies).all() and a.spans == b.spans
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @ENGINES
 @pytest.mark.parametrize("policy", ["ege-sr", "ape-fb", "apt"])

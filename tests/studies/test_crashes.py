@@ -19,6 +19,7 @@ from support.twin import Twin, replayed_answer
 SUPPORT = Path(__file__).parents[1] / "support"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 def test_eight_workers_killed_again_and_again_complete_the_study(url, tmp_path):
     complete_under_fire(url, ("ege-sr", {}), tmp_path)

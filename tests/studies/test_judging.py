@@ -451,6 +451,6 @@ def test_long_names_and_long_texts_of_a_notebook_leave_the_numbers_in_sight():
         page = pp.judge({"option": [name, "b"] * 2, "m": [1, 5, 1.1, 5.2]}, {"m": "min"})._repr_html_()
         assert f'style="text-align: left; {style}">{html.escape(name)}</td>' in page
     assert (
-        'white-space: normal; min-width: 24em">a: m'
+        'white-space: normal; min-width: 22em">a: m'
         in pp.judge({"option": ["a", "b"] * 2, "m": [1, 5, 1.1, 5.2]}, {"m": "min"})._repr_html_()
     )

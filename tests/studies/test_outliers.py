@@ -85,6 +85,7 @@ def test_where_rounds_are_planned_values_that_wait_are_compared_with_those_that_
     assert study.far_off(numbers) == []  # without them nothing is left, and those that wait are not among the others
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["equal", "unequal", "lognormal"])
 def test_hardly_a_value_is_named_without_fault_and_none_of_another_unit_is_missed(kind):

@@ -427,14 +427,14 @@ class ParetoResult:
         return self.to_html()
 
     def to_html(self, *, ahead: bool = True) -> str:
-        """Returns what notebooks show: the table, all that ``print`` says, and the front.
+        """Returns what notebooks show: all that ``print`` says, the front, and the table.
 
         Args:
             ahead: whether to find out the next step, which takes a moment.
         """
         from paretopick.plots.interactive import notebook_front
 
-        return pages.html_page(self, ahead=ahead) + notebook_front(self)
+        return pages.html_page(self, picture=notebook_front(self), ahead=ahead)
 
     def to_html_table(self) -> str:
         """Returns the table as HTML; each row has the status of its option as its class."""
