@@ -293,7 +293,7 @@ class Metric:
         """Returns a measured value as a float, or says what is wrong with it."""
         given = unboxed(given)
         if not isinstance(given, numbers.Real):
-            raise InvalidInput(f"metric {self.name!r} is {short(given)}, which is not a number.")
+            raise InvalidInput(f"metric {self.name!r} is {short(given)}, which is not a number; {_what_to_give(given)}.")
         try:
             number = float(given)
         except OverflowError:
@@ -301,7 +301,7 @@ class Metric:
         if not math.isfinite(number):
             raise InvalidInput(
                 f"metric {self.name!r} is {number}; a measurement that failed has no values: call fail(), or raise an error "
-                "where it is measured."
+                "where it is measured. If the others could be measured, give None for this one."
             )
         if abs(number) > LARGEST_VALUE:
             raise InvalidInput(f"metric {self.name!r} is {number:g}, beyond {LARGEST_VALUE:g}; use a larger unit.")
@@ -311,6 +311,17 @@ class Metric:
                 "margin=0.1, and leave log out."
             )
         return number
+
+
+def _what_to_give(given: Any) -> str:
+    """What to do about a value that is not a number."""
+    if isinstance(given, str):
+        try:
+            float(given)
+        except ValueError:
+            return "give None if it could not be measured"
+        return f"it is a text: give {given.strip()} without quotes, or float(...) of it"
+    return "give one number for each metric, or None if it could not be measured"
 
 
 DETAILS = ("margin", "at_most", "at_least", "log", "unit")

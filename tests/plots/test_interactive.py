@@ -161,3 +161,12 @@ def test_the_example_of_the_documentation_runs():
     names = {}
     exec(compile(example, "interactive.md", "exec"), names)
     assert [tag for tag, _ in Parts(names["page"]).tags].count("script") == 3
+
+
+def test_metrics_in_which_options_differ_are_shown_first():
+    rows = [option_result(name, "pareto", {"s": 1.0 + i, "size": 5.0, "mb": 9.0 - i}) for i, name in enumerate("abc")]
+    found = result(rows, {"s": "min", "size": "min", "mb": "min"})
+    assert front_record(found)["shown"] == [0, 2]
+    assert found.plot("front").get_ylabel() == "mb (small is good)"
+    assert found.plot("front", y="s").get_xlabel() == "mb (small is good)"  # not the same twice
+    assert found.plot("front", x="size").get_ylabel() == "s (small is good)"

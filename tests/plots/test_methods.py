@@ -106,6 +106,8 @@ def test_what_cannot_be_drawn_is_refused_with_what_can(study):
     with pytest.raises(pp.UnknownName, match="no kind of picture named 'paralel'; did you mean 'parallel'"):
         made.plot("paralel")
     with pytest.raises(pp.UnknownName, match=r"there is .*'timeline'"):
+        made.plot("scatter")
+    with pytest.raises(pp.UnknownName, match=r'write result\.study\.plot\("course"\)'):
         made.plot("course")
     with pytest.raises(
         pp.InvalidInput, match="kind='pairs' needs 3 metrics with a goal, and 2 metrics have one; kind='front' su"

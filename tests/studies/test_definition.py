@@ -139,7 +139,9 @@ def test_a_metric_may_be_missing_and_there_may_be_more():
         ({"time": 1, "quality": 2} | dict.fromkeys(map(str, range(101)), 1), "101 values beside the metrics; at most 100"),
         ({"time": 1, "quality": float("nan")}, "metric 'quality' is nan; a measurement that failed has no values"),
         ({"time": float("-inf"), "quality": 1}, "metric 'time' is -inf"),
-        ({"time": "1", "quality": 1}, "metric 'time' is '1', which is not a number"),
+        ({"time": 1, "quality": float("nan")}, "If the others could be measured, give None for this one"),
+        ({"time": "1", "quality": 1}, "metric 'time' is '1', which is not a number; it is a text: give 1 without quotes"),
+        ({"time": "fast", "quality": 1}, "'fast', which is not a number; give None if it could not be measured"),
         ({"time": None, "quality": None}, "no value at all; report it as failed"),
         ({"time": 1j, "quality": 1}, "not a number"),
         ({"time": np.complex128(1), "quality": 1}, "not a number"),
@@ -161,5 +163,9 @@ def test_values_that_cannot_be_used_are_refused_by_name(values, message):
 def test_differences_are_said_in_words():
     (said,) = define(**GOOD).differences(define(**GOOD | {"budget": 31}))
     assert said == "budget is 30 there and 31 here"
+    (said,) = define(**GOOD | {"options": ["a", "b", "c"]}).differences(define(**GOOD | {"options": ["a", "b"]}))
+    assert (
+        said == "options is ['a', 'b', 'c'] there and ['a', 'b'] here"
+    )  # and nothing of their settings, of which there are none
     (said,) = define(**GOOD).differences(define(**GOOD | {"metrics": {"quality": "max", "time": "min"}}))
     assert said == "metrics is time:min, quality:max there and quality:max, time:min here"

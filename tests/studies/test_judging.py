@@ -192,7 +192,7 @@ def test_options_may_be_numbers_in_any_column():
         (FRAME.drop(columns="option"), "has no column 'option' with the names of the options; it has 'seconds', 'accuracy'"),
         (FRAME.drop(columns="seconds"), "the table has no column 'seconds'; it has 'option', 'accuracy'"),
         (FRAME.assign(option=[None, *FRAME["option"][1:]]), "the table, row 0: it names no option."),
-        ([{"option": "a", "seconds": "fast", "accuracy": 1}], "row 0: metric 'seconds' is 'fast', which is not a number."),
+        ([{"option": "a", "seconds": "fast", "accuracy": 1}], "row 0: metric 'seconds' is 'fast', which is not a number; "),
         ([{"option": "a", "seconds": 1, "accuracy": np.inf}], "row 0: metric 'accuracy' is inf"),
         (
             [{"option": "a", "seconds": -1, "accuracy": 1}],
@@ -269,6 +269,25 @@ def test_the_measurements_of_a_result_can_be_brought_to_another_study(expected):
     study.add(expected.measurements)
     assert study.result().probability == expected.probability
     assert [row["at"] for row in study.measurements()] == [row["at"] for row in expected.measurements]
+
+
+@pytest.mark.parametrize("holder", ["pandas", "polars", "rows"])
+def test_a_table_that_is_added_again_is_refused_since_a_cell_may_be_run_again(holder):
+    study = pp.Study.create("s", options=list(BASE), metrics=METRICS, budget=200, storage="sqlite://")
+    study.add(HOLDERS[holder](FRAME))
+    with pytest.raises(pp.InvalidInput, match=r"added before, as measurements 1 to 60, and would count twice.*again=True"):
+        study.add(HOLDERS[holder](FRAME))
+    assert study.used == len(FRAME)
+    study.add(FRAME.assign(plate=FRAME["plate"] + 6))  # what stands beside the values is other
+    study.add(FRAME, again=True)
+    assert study.used == 3 * len(FRAME)
+
+
+def test_equal_pairs_may_be_added_again():
+    study = pp.Study.create("s", options=["a", "b"], metrics={"passed": "max"}, budget=20, storage="sqlite://")
+    for _ in range(2):
+        study.add([("a", [1])])
+    assert study.used == 2
 
 
 def test_a_copy_of_a_result_has_its_measurements():
@@ -439,3 +458,14 @@ def test_a_pilot_names_the_row_that_is_incomplete_and_the_column_of_options():
     assert pp.Pilot.of_table(renamed, METRICS, option="model").bandit.arm_names == tuple(BASE)
     with pytest.raises(pp.InvalidInput, match="no column that names the options"):
         pp.Pilot.of_table(renamed, METRICS)
+
+
+def test_long_names_and_long_texts_of_a_notebook_leave_the_numbers_in_sight():
+    long = "Pipeline(steps=[('scaler', StandardScaler()), ('svr', SVR(C=50))])"
+    for name, style in ((long, "white-space: normal; min-width: 16em"), ("svr", "white-space: nowrap")):
+        page = pp.judge({"option": [name, "b"] * 2, "m": [1, 5, 1.1, 5.2]}, {"m": "min"})._repr_html_()
+        assert f'style="text-align: left; {style}">{html.escape(name)}</td>' in page
+    assert (
+        'white-space: normal; min-width: 22em">a: m'
+        in pp.judge({"option": ["a", "b"] * 2, "m": [1, 5, 1.1, 5.2]}, {"m": "min"})._repr_html_()
+    )

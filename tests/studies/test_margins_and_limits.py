@@ -193,7 +193,7 @@ def test_a_run_with_a_limit_alone_creates_goes_on_and_refuses_another_limit(tmp_
                 "size:min (exact) here"
             ],
         ),
-        ({"options": [*"abc", "x" * 70], "budget": 50}, ["options is", "settings is", "budget is 40 there and 50 here"]),
+        ({"options": [*"abc", "x" * 70], "budget": 50}, ["options is", "budget is 40 there and 50 here"]),
     ],
 )
 def test_differences_in_margins_limits_and_logarithms_are_said_in_words(change, said):
@@ -299,3 +299,14 @@ def test_intervals_of_exact_metrics_are_their_values():
     for row in study.result().options:
         assert row.intervals["bytes"] == (row.means["bytes"], row.means["bytes"])
         assert row.means["bytes"] in (14488.0, 123457.1)
+
+
+def test_a_metric_that_decides_nothing_since_its_margin_is_wider_than_all_differences_is_named():
+    times = {"quick": 1.0, "slow": 11.0}
+    rows = [{"option": name, "s": s + 0.01 * n, "size": 500} for name, s in times.items() for n in range(6)]
+    found = pp.judge(rows, {"s": "min~10%", "size": "min~1%"}, exact=["size"])
+    assert found.to_pandas().loc["slow", "worth_keeping"] > 0.9  # nobody is better by the margin everywhere
+    (note,) = [note for note in found.notes if "decides nothing" in note]
+    assert note.startswith("as measured, no two options differ by more than the margin in 'size': it decides nothing")
+    for metrics in ({"s": "min~10%", "size": "min"}, {"s": "min~10%"}):
+        assert not any("decides nothing" in note for note in pp.judge(rows, metrics).notes)

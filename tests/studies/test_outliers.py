@@ -104,3 +104,22 @@ def test_hardly_a_value_is_named_without_fault_and_none_of_another_unit_is_misse
         missed += not any(each.metric == "m" for each in study.far_off([wrong]))
     assert named <= 1  # of 640 values
     assert missed == 0
+
+
+def sizes(metrics):
+    """A study of models whose sizes never vary, but for one that was measured twice."""
+    study = pp.Study.create("s", options=["a", "b", "c", "forest"], metrics=metrics, budget=99, storage="sqlite://")
+    study.add([(name, [size + n % 2]) for name, size in (("a", 500), ("b", 600), ("c", 3000)) for n in range(8)])
+    study.add([("forest", [834713]), ("forest", [826073])])
+    return study.result().notes
+
+
+def test_of_two_values_that_are_far_apart_either_may_be_wrong_and_one_note_says_so():
+    (note,) = [note for note in sizes({"bytes": "min"}) if "standard deviations" in note]
+    assert note.startswith("bytes of 'forest' is 834713 in measurement 25 and 826073 in measurement 26, ")
+    assert note.endswith("standard deviations apart; correct or void one if it is wrong.")
+
+
+def test_differences_within_the_margin_are_not_far_off():
+    assert not any("standard deviations" in note for note in sizes({"bytes": "min~10000"}))
+    assert any("standard deviations" in note for note in sizes({"bytes": "min~100"}))

@@ -334,6 +334,22 @@ def test_the_same_call_goes_on_after_an_interrupt(tmp_path):
     assert len([event for event in study.events() if event.kind == "told"]) == study.used
 
 
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, ValueError])
+def test_what_was_measured_in_memory_is_not_lost_with_an_interrupt_or_a_failure(problem):
+    calls = []
+
+    def broken(option):
+        calls.append(option)
+        if len(calls) >= 20:
+            raise problem
+        return measure(option)
+
+    with pytest.raises((KeyboardInterrupt, pp.MeasuringFailed)) as caught:
+        pp.identify(broken, **GIVEN)
+    assert caught.value.study.used == 19
+    assert "sys.last_value.study, has 19 measurements" in caught.value.__notes__[0]
+
+
 def test_a_study_about_something_else_is_not_gone_on_with(tmp_path):
     given = {**GIVEN, "policy": "ege-sr", "storage": tmp_path / "s.db"}
     pp.identify(measure, **given)

@@ -15,7 +15,7 @@ from paretopick.errors import InvalidInput
 from paretopick.metrics import Metric
 from paretopick.plots.labels import Names
 from paretopick.plots.limits import Forbidden, LimitTexts, limit_notes, shade
-from paretopick.plots.options import IN_ANSWER, NORMAL, OUT, Options, margins_note
+from paretopick.plots.options import IN_ANSWER, NORMAL, OUT, Options, margins_note, telling_metrics
 from paretopick.plots.room import arranged, laid_out
 from paretopick.plots.scales import Scale, set_ends, set_scales, set_ticks
 from paretopick.plots.stairs import by_margin, margin_band, staircase
@@ -80,13 +80,14 @@ class FrontData:
 
         Args:
             result: with at least two metrics that have a goal.
-            x: the metric from left to right; by default the first.
-            y: the metric upwards; by default the second.
+            x: the metric from left to right; by default the first one in which options differ.
+            y: the metric upwards; by default the next one.
         """
         compared = [metric.name for metric in result.metric_records if metric.compared]
         if len(compared) < 2:
             raise InvalidInput(f"a front needs two metrics with a goal, and only {compared[0]!r} has one; draw a ranking.")
-        chosen = (compared[0] if x is None else x, compared[1] if y is None else y)
+        usual = [name for name in telling_metrics(result) if name not in (x, y)]
+        chosen = (usual.pop(0) if x is None else x, usual.pop(0) if y is None else y)
         for name in chosen:
             check_choice(name, result.metrics, "metric")
         return cls.among(Options.of(result, chosen), result, *chosen)

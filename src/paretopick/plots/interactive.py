@@ -20,7 +20,7 @@ import numpy as np
 
 from paretopick._words import capital, probability
 from paretopick.plots.fronts import RADIUS, FrontData
-from paretopick.plots.options import IN_ANSWER, NORMAL, Options, headline
+from paretopick.plots.options import IN_ANSWER, NORMAL, Options, headline, telling_metrics
 from paretopick.plots.outputs import to_png, to_svg
 from paretopick.plots.pictures import figure_of
 from paretopick.plots.style import BLUE, FORBIDDEN, GREY, KINDS
@@ -135,7 +135,7 @@ def front_record(result: ParetoResult) -> dict[str, Any]:
     return {
         "title": headline(result),
         "settled": result.done,
-        "shown": compared[:2],
+        "shown": sorted(list(result.metrics).index(name) for name in telling_metrics(result)[:2]),
         "metrics": [{"name": metric.name, "log": metric.log} for metric in metrics],
         "correlation": None if result.correlation is None else np.clip(result.correlation, -1.0, 1.0).tolist(),
         "radius": RADIUS,

@@ -30,6 +30,12 @@ NORMAL = 1.959964
 """So many standard errors reach to the end of a 95% interval."""
 
 
+def telling_metrics(result: ParetoResult) -> list[str]:
+    """Returns the metrics with a goal, those first in which options differ: of the others a picture shows nothing."""
+    compared = [metric.name for metric in result.metric_records if metric.compared]
+    return sorted(compared, key=lambda name: len({row.means[name] for row in result.options} - {None}) < 2)
+
+
 @dataclass(frozen=True, eq=False)
 class Options:
     """The options that were measured, by kind, the most probably optimal first; and the names of the others."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from paretopick._arrays import check_choice
 from paretopick._words import counted, joined, short
-from paretopick.errors import InvalidInput
+from paretopick.errors import InvalidInput, UnknownName
 from paretopick.plots.course import SIZE as COURSE_SIZE
 from paretopick.plots.course import CourseData, course
 from paretopick.plots.fronts import FrontData, front
@@ -96,6 +96,8 @@ def part_of(result: ParetoResult, kind: str | None = None, x: str | None = None,
     chosen = {name: metric for name, metric in (("x", x), ("y", y)) if metric is not None}
     if kind is None:
         kind = "front" if chosen else _suiting(len(_compared(result)))
+    if kind == "course":
+        raise UnknownName('kind="course" is a picture of how a study went, not of a result; write result.study.plot("course").')
     make, takes = PICTURES[check_choice(kind, PICTURES, "kind of picture")]
     if others := [name for name in chosen if name not in takes]:
         fitting = " or ".join(repr(name) for name, (_, taken) in PICTURES.items() if set(others) <= set(taken))

@@ -100,7 +100,7 @@ KINDS = {
     "worth keeping": Kind("worth keeping", BLUE, "D", 5.0),
     "open in": Kind("open, in the answer", "#c27c00", "s", 4.8),
     "open out": Kind("open, not in it", "#c27c00", "s", 4.4, filled=False),
-    "covered": Kind("covered, nearly as good", "#4f83a8", "o", 4.2, filled=False),
+    "covered": Kind("covered, not needed", "#4f83a8", "o", 4.2, filled=False),
     "dominated": Kind("dominated", GREY, "o", 3.4),
     "infeasible": Kind("infeasible", FORBIDDEN, "X", 5.4, alpha=0.8),
     "retired": Kind("retired", GREY, "x", 4.2, alpha=0.55),

@@ -39,11 +39,13 @@ def shortened(text: str, most: int = LONGEST) -> str:
 
     >>> shortened("a name that goes on and on", 15)
     'a name … and on'
+    >>> shortened("Pipeline(steps=[scaler... c3c41cec", 24)  # which was shortened before
+    'Pipeline(st… c3c41cec'
     """
     if len(text) <= most:
         return text
     head = (most - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
+    return f"{text[:head].rstrip('.…')}…{text[len(text) - (most - 1 - head) :].lstrip('.…')}"
 
 
 def fitted(text: str, points: float, size: float) -> str:

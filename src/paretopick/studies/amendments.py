@@ -242,6 +242,7 @@ class Amendments(ABC):
         measurements: Iterable[tuple[str, Values]] | TableGiven,
         *,
         option: str = "option",
+        again: bool = False,
         request: str | None = None,
     ) -> list[int]:
         """Adds measurements that were made before the study, or beside it. All of them, or none if anything is wrong with one.
@@ -254,20 +255,27 @@ class Amendments(ABC):
                 from 0. Or a table with a row for each, as ``pp.judge`` takes it: a data frame, a list of mappings, a mapping from
                 columns to lists, or the path of a CSV file. What it has beside options and metrics is kept.
             option: the column of a table with the names of the options.
+            again: whether a table that equals one which was added before, row by row, has other measurements. Otherwise it is
+                refused, since a cell of a notebook that is run again would double the data.
             request: an id of this call, any text, kept with what it did. The same id again does nothing more and returns the
                 same: for calls whose answer was lost. ``OutcomeUnknown`` says under which id a call without one was made.
 
         Returns:
             The numbers that they got.
         """
-        if is_table(measurements):
+        tabular = is_table(measurements)
+        if tabular:
             frame = read_frame(measurements, numbers=list(self.definition.goals), texts=[check_name(option, "column")])
             measurements = told_rows(self.definition, frame, option)
         rows = self.definition.rows(measurements)
 
         def add(rules: Rules) -> list[int]:
             before = rules.added_before(rows)
-            return rules.add(rows) if before is None else before
+            if before is not None:
+                return before
+            if tabular and not again:
+                rules.refuse_known(rows)
+            return rules.add(rows)
 
         return self._add(add, request)
 

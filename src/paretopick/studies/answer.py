@@ -107,6 +107,7 @@ def result_of(
         round=state.round,
         notes=(
             *_notes(state),
+            *_deciding_nothing(state),
             *_contradictions(state, said),
             *_surprises(definition, compared, said),
             *_cautions(judgement),
@@ -396,7 +397,24 @@ def _notes(state: State) -> Iterable[str]:
         if is_binary[at] and not metric.log:
             yield taken_for_coins(metric.name, int(state.sums.known[state.present, at].max()))
         else:
-            yield f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, and the others decide sooner."
+            yield (
+                f"{metric.name!r} never varied between repeats; if it cannot, declare it exact, exact=[{metric.name!r}], and the "
+                "others decide sooner."
+            )
+
+
+def _deciding_nothing(state: State) -> Iterable[str]:
+    """Metrics by whose margin no two options differ: who outdoes another is better by the margin everywhere, so nobody does."""
+    measured = [arm for arm in state.present if state.counts[arm]]
+    if len(measured) < 2 or sum(metric.compared for metric in state.definition.metrics) < 2:
+        return
+    means = state.sums.means()[measured]
+    for metric, values in zip(state.definition.metrics, means.T, strict=True):
+        if metric.compared and 0 < metric.delta >= np.ptp(values):
+            yield (
+                f"as measured, no two options differ by more than the margin in {metric.name!r}: it decides nothing, and keeps "
+                "all options worth keeping that keep the limits. Leave the metric out, or its margin, in a new study."
+            )
 
 
 def _cautions(judgement: Judgement | None) -> Iterable[str]:

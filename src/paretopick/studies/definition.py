@@ -281,6 +281,8 @@ class Definition:
             for record, metrics in ((mine, self.metrics), (others, other.metrics)):
                 del record["metrics"]
                 record |= {f"metric {metric.name!r}": metric.in_full for metric in metrics}
+        if mine["options"] != others["options"]:  # of other options nothing more need be said
+            del mine["settings"]
         shown = ((what, _shown(mine[what]), _shown(others[what])) for what in mine if mine[what] != others.get(what, mine[what]))
         return [f"{what} is {there} there and {here} here" for what, there, here in shown]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import isclose
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def far_off(state: State, events: Sequence[Event]) -> list[FarOff]:
 
     They are compared with what is there without any of them, and, since that may be little, as after a first file, each with all
     others.
-    Chances, metrics that are 0 or 1, have no values that are far off.
+    Chances, metrics that are 0 or 1, have no values that are far off, and differences within a margin do not matter.
 
     Args:
         state: with the measurements; it is used up.
@@ -70,9 +71,30 @@ def far_off(state: State, events: Sequence[Event]) -> list[FarOff]:
             values = [(event, value) for event in rows if (value := (event.measured or ())[at]) is not None]
             told = sorted((float(metric.scaled(value)), event.number or 0) for event, value in values)
             for value, number, near in _outermost(told, apart[at], together[at] if all_counted else None, arm):
+                if abs(value - near.others) <= metric.delta:
+                    continue
                 shown, others = (float(metric.unscaled(each)) for each in (value, near.others))
                 found.append(FarOff(number, definition.options[arm], metric.name, shown, others, near.stds))
     return sorted(found, key=lambda each: each.number)
+
+
+def notes_of(found: Sequence[FarOff]) -> Iterable[str]:
+    """Yields what to do about some; two values that are all there is of their option are one, since either may be wrong."""
+    for each in found:
+        twin = next((other for other in found if _is_other(each, other)), None)
+        if twin is None:
+            yield f"{each}; correct or void it if it is wrong."
+        elif each.number < twin.number:
+            yield (
+                f"{each.metric} of {each.option!r} is {each.value:.6g} in measurement {each.number} and {twin.value:.6g} in "
+                f"measurement {twin.number}, {each.stds:,.0f} standard deviations apart; correct or void one if it is wrong."
+            )
+
+
+def _is_other(one: FarOff, other: FarOff) -> bool:
+    """Whether the others that a value is far from are one, which is named, too."""
+    same = (one.option, one.metric) == (other.option, other.metric) and one.number != other.number
+    return same and isclose(one.others, other.value) and isclose(other.others, one.value)
 
 
 def _option(event: Event) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paretopick._html import LONG_TEXTS, NUMBERS, TEXTS, paragraphs, table
+from paretopick._html import LONG_TEXTS, NAMES, NUMBERS, TEXTS, paragraphs, table
 from paretopick._words import counted, joined, listed, probability, some, text_of, unmistakable
 from paretopick.metrics import INTERVAL
 from paretopick.studies.differences import aligned, plain_number
@@ -23,7 +23,7 @@ TEXT_COLUMNS = ("option", "status", AGAINST, "beaten by")
 
 SURELY_OUT = {
     "Surely out": "dominated",
-    "Not needed, the answer has as good ones": "covered",
+    "Not needed, the answer has ones as good or better": "covered",
     "Surely beyond the limits": "infeasible",
 }
 """What is said of options that are surely not in the answer, by their status in words."""
@@ -31,6 +31,9 @@ SURELY_OUT = {
 MOST_DOUBTS = 3
 MOST_NAMES = 12
 """So many options of a group are named in a line."""
+
+LONG_NAME = 40
+"""Names with more letters, such as those of pipelines, take several lines, and do not push the numbers out of sight."""
 
 
 def headline(result: ParetoResult) -> str:
@@ -294,7 +297,7 @@ def html_table(result: ParetoResult) -> str:
     ]
     kinds = {
         **dict.fromkeys(settings, TEXTS),
-        "option": f' class="text"{TEXTS}',
+        "option": f' class="text"{NAMES if any(len(row[0]) > LONG_NAME for row in rows) else TEXTS}',
         "status": f' class="status"{TEXTS}',
         **dict.fromkeys((AGAINST, "beaten by"), f' class="text"{LONG_TEXTS}'),
         INTERVAL: f' class="interval"{NUMBERS}',

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from paretopick._arrays import check_integer, check_workers
 from paretopick._progress import check_progress
 from paretopick._words import counted, short
-from paretopick.errors import InvalidInput
+from paretopick.errors import InvalidInput, MeasuringFailed
 from paretopick.metrics import MetricsGiven, check_metrics, goals_of
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import StorageChoice
@@ -138,6 +138,12 @@ def identify(
             seconds=seconds,
             progress=progress,
         )
+    except (MeasuringFailed, KeyboardInterrupt) as problem:
+        if storage is None:
+            setattr(problem, "study", study)  # noqa: B010  an interrupt has no such attribute
+            has = counted(study.used, "measurement")
+            problem.add_note(f"The study is in memory: .study of this error, in a notebook sys.last_value.study, has {has}.")
+        raise
     finally:
         study.close()  # it is opened again when somebody uses it
     notes = result.notes

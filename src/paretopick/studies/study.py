@@ -28,7 +28,7 @@ from paretopick.studies.definition import Definition, define
 from paretopick.studies.given import each_of, number_of
 from paretopick.studies.leases import Leases
 from paretopick.studies.live import LiveState
-from paretopick.studies.outliers import FarOff, far_off
+from paretopick.studies.outliers import FarOff, far_off, notes_of
 from paretopick.studies.result import ParetoResult, PictureKind
 from paretopick.studies.skewness import skewed
 from paretopick.studies.state import State
@@ -285,7 +285,7 @@ class Study(Leases, Amendments):
                 self._suggested = mine.position, suggested(mine, told, mine.present)
             notes += [self._suggested[1]] if self._suggested[1] is not None else []
         looked_at = far_off(mine, valid)[:FEW] if mine.position <= MANY else []  # which takes measurements out of its state
-        notes += [f"{each}; correct or void it if it is wrong." for each in looked_at]
+        notes += notes_of(looked_at)
         read = partial(self._rows_until, mine.position)
         return replace(found, notes=(*found.notes, *notes), study=self, read_rows=read)
 

@@ -78,5 +78,5 @@ def _said(column: str, gains: Mapping[str, float], shares: Sequence[str]) -> str
     worth = joined([f"{times_text(gain)} as many measurements in {name}" for name, gain in gains.items()])
     return (
         f"measurements {same(column)} vary together: they share {joined(shares)}. A study with pairing={short(column)} knows "
-        f"differences as well as from {worth}; create one, and import the export of this one."
+        f"differences as well as from {worth}; create one, and import the export of this one, or judge its table with that."
     )
