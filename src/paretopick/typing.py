@@ -8,7 +8,6 @@ They are about what you write; what the package returns are the classes of ``par
 - ``MetricTable``: ``{"goal": "min", "margin": "2%", "at_most": 50}``
 - ``Goal``: ``"min"``, ``"max"``, ``"minimize"``, ``"maximise"`` and the like
 - ``PolicyGiven``: ``"apt"``, ``("apt", {"batch": 8})`` or ``{"name": "apt", "batch": 8}``
-- ``OwnPolicyGiven``: a policy of your own as ``pp.simulate`` takes it: ``MyPolicy``, or ``(MyPolicy, {"option": 1})``
 - ``PolicyName``: the keys of ``pp.POLICIES``
 - ``PolicyOptions``: ``{"batch": 8}``, the options of all policies; ``PolicyTable`` has a ``name``, too
 - ``OwnPolicyGiven``: for ``pp.simulate``, a subclass of ``pp.Policy`` or what makes one, alone or with its options:
