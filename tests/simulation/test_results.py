@@ -45,6 +45,13 @@ def test_print_and_notebooks_show_every_budget_and_what_to_know():
     assert "Note" not in str(curve(errors=(3, 1)))
 
 
+@pytest.mark.parametrize(
+    "draws, said", [("pulls", 'all curves of the same seed whose draws are "pulls"'), ("order", "in the order")]
+)
+def test_print_says_which_random_numbers_the_reference_engine_had(draws, said):
+    assert said in str(curve(errors=(3, 1), engine="reference", draws=draws)).splitlines()[-1]
+
+
 def test_a_curve_with_margins_shows_the_errors_within_them():
     bandit = pp.Bandit([[0.0, 1.0], [1.0, 0.0], [0.9, 0.0]], noise=pp.Gaussian(std=0.3))
     c = pp.simulate(bandit, "uniform", budgets=30, runs=50, rng=0, margins=0.2, engine="reference", workers=1)

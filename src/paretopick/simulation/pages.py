@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from paretopick.simulation.results import ErrorCurve
 
 
+DRAWN = {
+    "pulls": 'on the random numbers of all curves of the same seed whose draws are "pulls"',
+    "order": "with random numbers in the order in which arms were asked for: other policies see other ones",
+    "": "whose random numbers are not those of the compiled one",
+}
+"""What runs of the reference engine have in common with others, by ``ErrorCurve.draws``; of old files nobody knows."""
+
+
 def text(curve: ErrorCurve) -> str:
     """Returns what ``print`` shows."""
     lines = [f"at {budget}: {errors} errors, {rate} ({interval})" for budget, errors, rate, interval, *_ in cells(curve)[1]]
@@ -34,7 +42,7 @@ def notes(curve: ErrorCurve) -> Iterator[str]:
     if not curve.errors.all():
         yield "Note: where no error was seen, the rate is below the upper end of its interval."
     if curve.engine == "reference":
-        yield "Note: made by the reference engine, whose random numbers are not those of the compiled one."
+        yield f"Note: made by the reference engine, {DRAWN.get(curve.draws, DRAWN[''])}."
 
 
 def cells(curve: ErrorCurve) -> tuple[list[str], list[list[str]]]:
