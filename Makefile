@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak lowest kernels postgresql chromium compressors docs serve clean
+.PHONY: help run paper publish tournament test long quick check format bench calibration decisions pairing fuzz soak lowest kernels postgresql chromium compressors docs clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -120,9 +120,6 @@ soak: $(VENV)/installed-dev postgresql  ## kill workers and servers and cut conn
 docs: $(VENV)/installed-docs compressors  ## the documentation site, into site/: runs the tutorials (a minute or two; kept until they or the code change)
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/docs -c docs/building docs site
 	@echo "Wrote the site to site/index.html"
-
-serve: docs  ## the documentation site at http://localhost:8000
-	$(BIN)/python -m http.server --bind 127.0.0.1 --directory site 8000
 
 clean:  ## remove what was installed and cached
 	rm -rf $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build/docs site

@@ -40,7 +40,7 @@ def create(**changed):
         (lambda s: s.add(5), r"measurements=5 is not a list of pairs; write \[\('a', {'m': 0.0, 'p': 0.0}\)\]"),
         (lambda s: s.add([("a",)]), r"measurement 1 of 1 is \('a',\), and no pair of an option and its values"),
         (lambda s: s.add(["ab"]), "measurement 1 of 1 is 'ab', and no pair"),
-        (lambda s: s.add({"a": (1, 2)}), "is not a list of pairs"),
+        (lambda s: s.add({"a": (1, 2)}), "the table has no column 'option' with the names of the options; it has 'a'"),
         (lambda s: s.add({("a", (1, 2))}), "a set, which has no order"),
         (lambda s: s.record(5, {}), "told=5 is not a mapping"),
         (lambda s: s.record({}, ["x"]), r"failed=\['x'\] is not a mapping"),

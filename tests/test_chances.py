@@ -17,6 +17,7 @@ def jeffreys(rng, n, how_many):
     return ones + 0.5, n - ones + 0.5
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("n", [1, 3, 30, 1000])
 @pytest.mark.parametrize("deviations", [WORTH_IT - 1, WORTH_IT, 700])
 def test_quantiles_are_scipys_and_lie_in_the_same_order(n, deviations):

@@ -37,6 +37,7 @@ def test_every_help_text_ends_in_an_example_that_runs(verb, tmp_path):
     assert stdout_of(*shlex.split(re.sub(r"--runs \d+", "--runs 20", example)), cwd=tmp_path)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("verb", [None, *ALL])
 def test_help_shows_whole_sentences_at_80_columns(verb):
     text = stdout_of(*filter(None, [verb]), "--help", columns=80)
@@ -264,6 +265,7 @@ def test_what_max_arms_missed_is_shown():
     assert "which is right" in stdout_of("demo", "--policy", "ege-sr-k:max_arms=1", "--seed", "0")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize(
     "arguments",

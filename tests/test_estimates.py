@@ -157,6 +157,7 @@ def mixed_tables(rng, n_options, kinds):
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kinds", ["n", "b", "nn", "bx", "xxn", "nbxb", "bbbbb", "nnnnn"])
 @pytest.mark.parametrize("n_options", [2, 5, pytest.param(70, marks=pytest.mark.slow)])
 def test_probabilities_are_exactly_the_literal_ones(kinds, n_options):

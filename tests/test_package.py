@@ -26,6 +26,8 @@ def test_importing_the_package_loads_numpy_and_nothing_heavier():
         "cffi",
         "sqlalchemy",
         "alembic",
+        "IPython",
+        "pyarrow",
     }
 
 

@@ -86,7 +86,7 @@ def test_a_planned_budget_is_enough_for_paired_studies_or_nearly():
         curve = pp.simulate(bandit, policy, budgets=70, runs=runs, rng=1, margins=[0.2, 0.2], hypervolume=False)
         wrong.append(float(curve.rate_within[0]))
     paired, planned, apart = wrong
-    assert planned - 0.06 <= paired <= planned + 0.12
+    assert paired <= planned + 0.12
     assert paired < apart - 0.1
 
 

@@ -2,8 +2,6 @@
 
 import contextlib
 import re
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -183,12 +181,14 @@ import sys, time, paretopick as pp
 
 def measure(option):
     time.sleep(0.06)
-    print("measured", flush=True) if time.monotonic() - begun > 2.6 else None
-    if time.monotonic() - begun > 2.9:
+    if time.monotonic() - begun > 2.6:
+        print("measured", flush=True)
+        late.append(option)
+    if len(late) == 5:
         raise KeyboardInterrupt
     return {"seconds": option + (time.monotonic() % 1) / 10}
 
-begun = time.monotonic()
+begun, late = time.monotonic(), []
 try:
     pp.identify(measure, [1, 2, 3], {"seconds": "min"}, 900)
 except KeyboardInterrupt:
@@ -237,9 +237,3 @@ def test_a_notebook_has_one_line_that_is_replaced_and_then_the_result():
     assert kinds[-1] == "execute_result"
     assert "<table" in contents[-1][1]["data"]["text/html"]
     assert set(kinds) == {"execute_input", "display_data", "update_display_data", "execute_result"}
-
-
-@pytest.mark.slow
-def test_importing_the_package_loads_no_display():
-    script = "import sys, paretopick; print(sorted({'IPython', 'pandas', 'pyarrow', 'rich', 'matplotlib'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"

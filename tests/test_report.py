@@ -423,6 +423,7 @@ def test_what_repeats_a_study_defines_the_same_study(command, tmp_path):
 DRAWN = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("one metric", "five metrics", "all retired")]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ["empty", "one option", "begun", *DRAWN])
 def test_a_report_can_be_written_at_any_time(kind, tmp_path):
     metrics = {"one metric": 1, "five metrics": 5}.get(kind, 2)

@@ -94,6 +94,10 @@ def test_a_page_of_a_notebook_shows_texts_tables_and_pictures():
     assert '<img alt="&lt;Figure&gt;" src="data:image/png;base64,QUJD">' in page
 
 
+def test_of_a_command_only_the_sign_that_makes_it_one_is_taken_away():
+    assert "````sh\ntest a != b\n````" in page_of(notebook_of("```sh\ntest a != b\n```\n"))
+
+
 def test_a_notebook_to_take_away_has_no_links_to_pages_that_stay_behind():
     notebook = to_take_away(notebook_of("See [pairing](../pairing.md#a) and [this](https://example.org).\n"))
     assert notebook.cells[0].source == "See pairing and [this](https://example.org)."

@@ -65,7 +65,8 @@ def page_of(notebook: Any) -> str:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
         else:
-            language, code = ("sh", cell.source.replace("!", "")) if cell.source.startswith("!") else ("python", cell.source)
+            language = "sh" if cell.source.startswith("!") else "python"
+            code = re.sub(r"^!", "", cell.source, flags=re.MULTILINE)
             parts += [f"````{language}\n{code}\n````", *filter(None, map(_shown, cell.outputs))]
     return "\n\n".join(parts) + "\n"
 

@@ -72,9 +72,9 @@ def _kept(page: str, name: str, folder: Path) -> dict[str, Any]:
 
 @functools.cache
 def _code() -> bytes:
-    """A digest of the package and of what runs tutorials."""
+    """A digest of the package, with the scripts of its pictures, and of what runs tutorials."""
     files = [
-        *Path(paretopick.__file__).parent.rglob("*.py"),
+        *(path for kind in ("py", "js", "css") for path in Path(paretopick.__file__).parent.rglob(f"*.{kind}")),
         *(Path(__file__).with_name(f"{name}.py") for name in ("notebooks", "sessions")),
     ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()

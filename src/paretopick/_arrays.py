@@ -8,6 +8,7 @@ import numbers
 import operator
 import unicodedata
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, Set
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
@@ -179,6 +180,18 @@ def check_distinct(names: Iterable[str], kind: str) -> None:
             twice = "is there twice" if known[shown] == name else f"looks like another one, {known[shown]!a} beside {name!a}"
             raise InvalidInput(f"{kind} {name!r} {twice}; every {kind} needs a name of its own.")
         known[shown] = name
+
+
+def unboxed(value: Any) -> Any:
+    """Returns what is in a scalar, or in an array of one entry, of whatever library; anything else as it is.
+
+    >>> unboxed(np.float64(1.5)), unboxed(np.array([[2]])), unboxed("three"), unboxed(np.arange(2))
+    (1.5, 2, 'three', array([0, 1]))
+    """
+    if hasattr(value, "item") and not isinstance(value, type):
+        with suppress(Exception):  # several entries, or a method that is about something else
+            return value.item()
+    return value
 
 
 def check_sequence(value: Any, name: str, trouble: str) -> list[Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from paretopick._arrays import unboxed
 from paretopick._tables import Table, read_table
 from paretopick._words import quoted, short
 from paretopick.errors import InvalidInput
@@ -169,8 +170,7 @@ def plain_value(value: Any) -> Any:
     """
     if isinstance(value, np.datetime64 | np.timedelta64):  # of nanoseconds Python would make a number
         value = value.astype(f"{value.dtype.str[1]}8[us]")
-    if hasattr(value, "item") and getattr(value, "size", 1) == 1 and not isinstance(value, type):
-        value = value.item()
+    value = unboxed(value)
     if isinstance(value, Decimal):
         value = float(value)
     try:

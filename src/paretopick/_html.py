@@ -17,7 +17,7 @@ def paragraphs(lines: Iterable[str]) -> str:
 
 NUMBERS = ' style="white-space: nowrap"'
 TEXTS = ' style="text-align: left; white-space: nowrap"'
-LONG_TEXTS = ' style="text-align: left; white-space: normal; min-width: 11em"'
+LONG_TEXTS = ' style="text-align: left; white-space: normal; min-width: 22em"'
 """Attributes of cells: notebooks put what is in them to the right, and break it, unless each cell says otherwise."""
 
 

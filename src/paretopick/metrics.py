@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 
-from paretopick._arrays import FloatArray, check_choice, check_distinct, check_flag, check_name, check_sequence
+from paretopick._arrays import FloatArray, check_choice, check_distinct, check_flag, check_name, check_sequence, unboxed
 from paretopick._metric_texts import GOALS, MISSPELT, PERCENT, SIGNS, Goal, is_amount, meant, taken_apart
 from paretopick._texts import number_of, split_at_commas
 from paretopick._words import number_text, percent, short
@@ -291,8 +291,7 @@ class Metric:
 
     def value(self, given: Any) -> float:
         """Returns a measured value as a float, or says what is wrong with it."""
-        if hasattr(given, "item") and getattr(given, "size", 1) == 1:  # a scalar, or an array of one number
-            given = given.item()
+        given = unboxed(given)
         if not isinstance(given, numbers.Real):
             raise InvalidInput(f"metric {self.name!r} is {short(given)}, which is not a number.")
         try:

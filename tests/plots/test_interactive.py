@@ -89,11 +89,11 @@ def test_names_cannot_leave_the_element_of_the_data():
 
 
 @pytest.mark.slow
-def test_a_notebook_gets_a_table_a_picture_and_a_frame_of_which_nothing_leaks():
+def test_a_notebook_gets_the_answer_a_picture_in_a_frame_of_which_nothing_leaks_and_the_table():
     found = within()
     shown = found._repr_html_()
     table, front = found.to_html_table(), notebook_front(found)
-    assert 0 <= shown.index(table) < shown.index(front)
+    assert 0 <= shown.index("<p>Worth keeping") < shown.index(front) < shown.index(table)
     parts = Parts(front)
     assert [tag for tag, _ in parts.tags] == ["div", "div", "img", "iframe"]
     page = parts.tags[-1][1]["srcdoc"]

@@ -153,6 +153,7 @@ def test_the_standard_error_of_a_retired_option_becomes_one_of_its_logarithm():
     assert record.regions[0][1].max() == pytest.approx(4 + np.sqrt(5.991) * 0.2, rel=1e-3)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("n_metrics", [1, 2, 3])
 @pytest.mark.parametrize("low, high", [(0.06, 0.1), (0.06, 0.3), (0.058, 0.061), (14200, 14500), (0.9, 40.0), (1e-4, 1e4)])
 def test_what_is_written_at_the_ticks_of_logarithmic_axes_keeps_apart(n_metrics, low, high):

@@ -116,10 +116,12 @@ def check_inside(figure):
     assert (extents[:, 2:] < (width + 1.0, height + 1.0)).all()
 
 
+@pytest.mark.sample(4)
 def test_nothing_is_cut_off(figure):
     check_inside(figure)
 
 
+@pytest.mark.sample(4)
 def test_no_text_is_on_top_of_another(figure):
     for axes in figure.axes:
         assert overlaps(boxes(axes.texts)) == []
@@ -201,6 +203,7 @@ def test_titles_say_how_far_a_study_is_and_can_be_left_out():
     assert plots.figure_of(unmeasured(1)).get_suptitle() == "made by hand: no answer yet, 15 of 100 measurements"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "draw, n_metrics", [*((plots.figure_of, d) for d in (1, 2, 3, 5)), (plots.timeline_of, 1)], ids=lambda value: str(value)[:20]
 )

@@ -37,6 +37,7 @@ def play(policy, data, until=None):
     return policy
 
 
+@pytest.mark.sample(4)
 @every_case
 @pytest.mark.parametrize("when", [1, 5, 20])
 def test_taken_back_in_the_open_round_and_told_anew_it_is_as_if_it_had_never_been_told(case, when):
@@ -113,6 +114,7 @@ def test_apt_spends_what_was_taken_back_again():
     assert play(policy, data).counts.sum() == 40
 
 
+@pytest.mark.sample(5)
 @every_case
 @pytest.mark.parametrize("when", [0, 3, 17, 45])
 def test_a_retired_arm_is_never_due_again_and_not_in_the_answer(case, when):
@@ -154,6 +156,7 @@ def test_nobody_is_compared_with_a_retired_arm():
         assert policy.recommend().tolist() == [1, 2], name
 
 
+@pytest.mark.sample(4)
 @every_case
 @pytest.mark.parametrize("width", [(1.0, 1.0), (4.0, 0.5)])
 def test_a_scale_is_the_same_as_values_on_that_scale(case, width):

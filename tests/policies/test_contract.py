@@ -100,6 +100,7 @@ def test_asking_only_reads(case):
         tell_all(policy, policy.ask(), data)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if "paired" not in case])  # there, the order says the block
 @settings(max_examples=20)
@@ -134,6 +135,7 @@ def test_a_round_told_at_once_equals_it_told_one_by_one_to_the_last_bit(case):
     assert state(at_once) == state(one_by_one)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("n_arms, n_objectives", [(1, 2), (2, 1), (5, 2)])

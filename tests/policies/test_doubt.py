@@ -39,6 +39,7 @@ def test_one_step_is_the_formulas_to_the_letter(kind):
     assert kind in TIED or open_choices <= 3
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("batch, initial", [(1, 2), (1, 1), (4, 3)])
 def test_a_run_is_the_formulas_to_the_letter_step_by_step(kind, batch, initial):
@@ -96,6 +97,7 @@ def same_batch(policy) -> bool:
     return policy.due[active].tolist() == rebuilt.batch(*data, policy.batch)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", ["gaussian", "bernoulli", "integers"])
 @pytest.mark.parametrize("K, D, batch, rounds", [(1, 2, 1, 20), (2, 1, 1, 120), (5, 2, 1, 200), (9, 3, 4, 30), (20, 4, 1, 120)])
 def test_what_is_kept_from_pull_to_pull_equals_all_computed_anew_to_the_last_bit(kind, K, D, batch, rounds):
@@ -136,6 +138,7 @@ def test_whatever_happens_the_next_pull_depends_on_the_data_alone(seed):
     assert policy.snapshot().retired
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("in_the_middle", [0, 1, 2, 6])
 def test_arms_with_many_pulls_get_several_in_a_row_which_the_counts_alone_say(in_the_middle):

@@ -47,6 +47,7 @@ def run(policy, means, rng, std=1.0):
 # What it computes.
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", UNTIED + TIED)
 def test_one_step_is_the_rule_to_the_letter(kind):
     rng = np.random.default_rng((UNTIED + TIED).index(kind))
@@ -111,6 +112,7 @@ def test_a_run_is_the_rule_to_the_letter_step_by_step(kind, batch, initial):
     assert decided >= (150 if kind == "gaussian" else 60)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", UNTIED + TIED)
 def test_without_margins_and_limits_it_is_the_plain_rule_to_the_last_bit(kind):
     rng = np.random.default_rng(90 + (UNTIED + TIED).index(kind))

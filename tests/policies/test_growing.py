@@ -178,6 +178,7 @@ def test_an_arm_added_after_all_others_were_retired_brings_it_back(case):
     assert policy.snapshot().active == (K + 4,)
 
 
+@pytest.mark.sample(5)
 @every_case
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_happens_the_budget_holds_and_every_state_can_be_saved(case, seed):

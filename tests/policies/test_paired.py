@@ -47,6 +47,7 @@ def shared_values(rng, n_blocks, n_arms, n_objectives, rho):
     return means + np.sqrt(rho) * effects + np.sqrt(1 - rho) * rng.normal(size=(n_blocks, n_arms, n_objectives))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "margins, limits",
     [((0.0, 0.0), (None, None)), ((0.3, 0.2), (None, None)), ((0.1, 0.0), (-0.3, None)), ((0.2, None), (None, 0.0))],
@@ -130,6 +131,7 @@ def test_blocks_that_others_have_are_completed_first():
     assert policy.next_arms(1).tolist() == [2]
 
 
+@pytest.mark.long
 def test_what_is_shared_makes_answers_right_with_fewer_pulls():
     wrong = {False: 0, True: 0}
     means = np.array([[0.0, 0.0], [0.35, 0.35], [0.0, 1.0], [1.0, 0.0], [0.1, 0.1]])

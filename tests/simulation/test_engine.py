@@ -33,6 +33,7 @@ def same(a: pp.ErrorCurve, b: pp.ErrorCurve) -> bool:
     return (a.tallies == b.tallies).all() and a.spans == b.spans
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @ENGINES
 @pytest.mark.parametrize("policy", ["ege-sr", "ape-fb", "apt"])
@@ -165,6 +166,7 @@ def test_a_fresh_seed_is_kept_so_that_the_result_can_be_repeated():
     assert pp.simulate(EASY, "uniform", runs=20).spans != once.spans
 
 
+@pytest.mark.sample(4)
 @ENGINES
 @pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if name != "ege"])
 def test_every_policy_can_be_simulated(case, engine):

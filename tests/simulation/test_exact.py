@@ -147,6 +147,7 @@ def test_with_truths_every_run_has_its_own():
         assert 0 < curve.errors[0] < 12
 
 
+@pytest.mark.sample(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", [*SPECS, ("doubt", {})])
 def test_it_runs_compiled_and_errs_as_often_as_in_the_reference_engine(spec):

@@ -60,6 +60,7 @@ def followed(task, budgets, seed, runs):
     return records
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", KERNEL_SPECS, ids=str)
 @pytest.mark.parametrize("noise", ["std", "cov", "bernoulli", "cov shared"])
@@ -78,6 +79,7 @@ def test_a_kernel_does_what_the_policy_does_from_the_same_data(spec, noise, at_o
         assert compiled(task, budgets, 3, 9) == followed(task, budgets, 3, 9), (bandit, known)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", KERNEL_SPECS, ids=str)
 @pytest.mark.parametrize("noise", ["cov per arm", "bernoulli", "cov per arm shared"])

@@ -101,6 +101,7 @@ def spec_of(case: str, bandit: pp.Bandit):
     return name, options
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", SPECS)
@@ -171,6 +172,7 @@ def made_both_ways(bandit: pp.Bandit, spec, budget: int, runs: int, monkeypatch)
     return results[1]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", STEPWISE)
@@ -185,6 +187,7 @@ def test_as_many_arms_as_eight_runs_are_made_at_once_with_and_more(case, noise):
             assert results == [followed(bandit, spec, budget, seed=5, run=run) for run in range(2)], (bandit, spec, budget)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", STEPWISE)
@@ -243,6 +246,7 @@ def test_doubt_with_objectives_without_noise_pulls_as_often_as_the_policy_does(n
 WITH_EXACT = [case for case in SPECS if not case.startswith(("ape", "doubt"))]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", WITH_EXACT)
@@ -298,6 +302,7 @@ def test_much_and_little_exploration(c, monkeypatch):
             assert results[0] == followed(bandit, spec, 400, seed=4, run=0)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", ["std", "cov per arm", "bernoulli"])
 @pytest.mark.parametrize("options", [{"c": 0.1}, {"c": 3.0}, {"c": 90.0}, {"as_published": True}])
@@ -357,6 +362,7 @@ def test_an_optimal_arm_in_a_tie_at_the_cut_of_several_rounds_makes_a_run_unclea
     assert not memory.decision.optimal[:2].any()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("max_arms", [1, 3, 9])
 @pytest.mark.parametrize("noise", EVERY_NOISE)

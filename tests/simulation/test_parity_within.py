@@ -111,6 +111,7 @@ def test_far_into_a_run_where_arms_are_pulled_in_turns():
         assert_alike(task)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 def test_with_objectives_without_noise(noise):
     """Prices that occur often, so that options tie in them, differ by a margin, or reach a limit exactly."""

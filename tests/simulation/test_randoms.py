@@ -114,6 +114,7 @@ def test_tails_of_the_normals(many):
         assert stats.poisson.sf(seen - 1, expected) > 1e-4
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [lambda z: z, np.abs, np.square, np.sign], ids=["z", "|z|", "z^2", "sign"])
 def test_neighbouring_counters_are_uncorrelated(many, function):

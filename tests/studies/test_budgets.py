@@ -171,6 +171,7 @@ def test_a_definition_with_such_a_budget_survives_json(change):
 # What is spent.
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", ["beside the metrics", "by option", "a setting", "a metric"])
 def test_the_study_stops_asking_when_the_sum_is_reached(storage, kind):
     settings = {option: {"fee": str(cost)} for option, cost in COSTS.items()}

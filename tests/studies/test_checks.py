@@ -110,6 +110,7 @@ STOPPED = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("damage", STOPPED)
 def test_a_damaged_log_is_named_with_its_place_and_stops_whoever_reads_it(studies, damage):
     statement, position, what = STOPPED[damage]
@@ -198,6 +199,7 @@ CONTENTS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("contents", CONTENTS)
 def test_contents_that_cannot_be_are_named_even_if_the_chain_is_right(contents, studies):
     event, what = CONTENTS[contents]

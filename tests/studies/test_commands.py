@@ -94,6 +94,7 @@ BEFORE = {"behind quotes": "ab", "behind an escaped quote": '"'}
 AFTER = {"a substitution": ".", "its variable in a here-document": "\n"}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("shell", shells())
 @pytest.mark.parametrize("code", ARRIVES.values(), ids=ARRIVES)
 def test_no_name_runs_in_a_shell_and_each_arrives_as_it_is(tmp_path, monkeypatch, shell, code):

@@ -87,6 +87,7 @@ def by_hand(tables, policy, more, runs, metrics=BOTH):
 FOUR = [[0.0, 0.0], [1.0, 1.0], [0.2, 0.5], [0.9, 1.2]]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("policy", ["doubt", "apt"])
 def test_it_is_what_studies_do_that_go_on_from_these_data(policy):
     """1,000 continuations of ours, and 250 by ask and tell with other random numbers."""
@@ -103,7 +104,7 @@ def test_it_is_what_studies_do_that_go_on_from_these_data(policy):
 WITHIN = (Metric("quality", "max", margin=0.5), Metric("cost", "min", margin=0.3, at_most=1.1))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["doubt", "apt"])
 def test_within_margins_and_limits_it_is_what_studies_do_that_know_them(policy):
     tables = measured(FOUR, [5, 9, 4, 12], std=0.6)

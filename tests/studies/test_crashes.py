@@ -19,6 +19,7 @@ from support.twin import Twin, replayed_answer
 SUPPORT = Path(__file__).parents[1] / "support"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 def test_eight_workers_killed_again_and_again_complete_the_study(url, tmp_path):
     complete_under_fire(url, ("ege-sr", {}), tmp_path)
@@ -55,8 +56,12 @@ def complete_under_fire(url: str, policy, tmp_path: Path) -> None:
 
     replay = new_state(study.definition)
     replay.apply(events)
-    assert replay.to_dict() == study._state.to_dict() == pp.Study.open("s", storage=url)._state.to_dict()
-    assert list(study.result().pareto) == replayed_answer(study)
+    opened = pp.Study.open("s", storage=url)
+    assert replay.to_dict() == study._state.to_dict() == opened._state.to_dict()
+    assert study.result() == opened.result()
+    # Not of the result, which without rounds goes by probabilities and not by means: values are random, and so it is at times
+    # another answer than the policy's.
+    assert [options[arm] for arm in study._state.front()] == replayed_answer(study)
 
 
 def test_a_study_continued_after_a_crash_asks_what_an_uninterrupted_one_would(url):

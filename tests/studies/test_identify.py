@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 
 import paretopick as pp
@@ -137,6 +139,19 @@ def test_objects_that_cannot_be_keys_are_keyed_by_their_names():
     assert list(result.status) == ["array([1.])", "array([2.])"]
 
 
+def test_a_baseline_is_found_by_what_it_is_called_too():
+    levels = (0, 1)
+    for options, baseline in (
+        ([("zlib", level) for level in levels], ("zlib", levels[0])),
+        ([np.full(3, level) for level in levels], np.zeros(3, dtype=int)),
+        ([2.5, 7], np.float64(2.5)),
+    ):
+        found = pp.identify(lambda _: [1.0], options, {"m": "max"}, 4, baseline=baseline)
+        assert found.baseline is options[0]
+    with pytest.raises(pp.UnknownName):
+        pp.identify(lambda _: [1.0], [1, 2], {"m": "max"}, 4, baseline=("zlib", 9))
+
+
 def test_objects_of_a_stored_study_are_found_again_in_the_next_call(tmp_path):
     given = {"metrics": METRICS, "storage": tmp_path / "s.db", "exact": ["cost"]}
     pp.identify(near, [1, 2], budget=8, **given)
@@ -170,6 +185,16 @@ def test_a_study_ends_with_the_last_result_that_has_it(tmp_path):
         assert study() is None
     finally:
         gc.enable()
+
+
+def test_no_database_stays_open_behind_a_result_or_a_failure(tmp_path):
+    given = {"metrics": METRICS, "storage": tmp_path / "s.db"}
+    result = pp.identify(near, [1, 2], budget=8, **given)
+    with pytest.raises(pp.MeasuringFailed) as failed:
+        pp.identify(lambda _: 1 / 0, [1, 2], budget=12, **given)
+    links = (os.path.join("/proc/self/fd", entry) for entry in os.listdir("/proc/self/fd"))
+    assert not [link for link in links if os.path.islink(link) and str(tmp_path) in os.readlink(link)]
+    assert failed.value.study.used == result.study.used == 8
 
 
 # What measure returns.
@@ -263,6 +288,9 @@ def test_several_at_once_count_once_however_often_the_call_is_made():
     (mine,) = study.ask()
     assert [study.tell_repeats(mine.number, [[1.0], [2.0]], request="r") for _ in range(2)] == [2, 2]
     assert study.used == 2
+    (mine,) = study.ask()
+    assert [study.tell_repeats(mine.number, [[1.0]] * 9, request="s") for _ in range(2)] == [4, 4]
+    assert study.used == 6
 
 
 def test_several_at_once_are_refused_where_repeats_are_paired_and_share_the_time_that_they_took():
@@ -275,6 +303,45 @@ def test_several_at_once_are_refused_where_repeats_are_paired_and_share_the_time
     assert took[0] >= 0.005
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        polars.DataFrame({"m": [1.0, 2.0]}),
+        pyarrow.table({"m": [1.0, 2.0]}),
+        {"m": polars.Series([1.0, 2.0])},
+        {"m": pd.Series([1.0, 2.0])},
+    ],
+    ids=["polars", "arrow", "series of polars", "series of pandas"],
+)
+def test_data_frames_of_others_are_several_measurements_too(made):
+    rows = pp.identify(lambda _: made, ["a", "b"], {"m": "max"}, 4).study.measurements()
+    assert sorted(row["m"] for row in rows) == [1.0, 1.0, 2.0, 2.0]
+
+
+class Tensor:
+    """A number of a library that says the size of its arrays by a method."""
+
+    def size(self):
+        return ()
+
+    def item(self):
+        return 0.5
+
+
+def test_a_number_of_another_library_is_a_value():
+    assert pp.identify(lambda _: {"m": Tensor()}, ["a", "b"], {"m": "max"}, 4).table[0]["m"] == 0.5
+    with pytest.raises(pp.MeasuringFailed, match=r"'m' is .*, which is not a number"):
+        pp.identify(lambda _: [polars.Series([1.0, 2.0])], ["a", "b"], {"m": "max"}, 4)
+
+
+def test_lists_keep_the_kinds_of_their_entries_and_ragged_ones_are_refused():
+    made = {"m": [1.0, 2.0], "plate": ["left", 3]}
+    rows = pp.identify(lambda _: made, ["a", "b"], {"m": "max"}, 8).study.measurements()
+    assert [row["plate"] for row in rows[:2]] == ["left", 3]
+    with pytest.raises(pp.MeasuringFailed, match=r"metric 'm' is \[1\.0\], which is not a number"):
+        pp.identify(lambda _: {"m": [[1.0], [2.0, 3.0]]}, ["a", "b"], {"m": "max"}, 8)
+
+
 # Calls that take too long.
 
 
@@ -284,15 +351,15 @@ def test_a_call_that_takes_too_long_has_failed_and_what_it_brings_is_not_used():
     def measure(option):
         calls.append(option)
         if len(calls) == 2:
-            time.sleep(0.5)
+            time.sleep(1.0)
             return 99.0, 99.0
         return 1.0, 2.0
 
     said = []
-    given = {"timeout": 0.1, "watch": lambda _, text: said.append(text)}
+    given = {"timeout": 0.4, "watch": lambda _, text: said.append(text)}
     result = pp.identify(measure, ["a", "b"], METRICS, 8, **given)
     rows = result.study.measurements()
-    assert [row["why"] for row in rows if row["status"] == "failed"] == ["it took longer than timeout=0.1 s"]
+    assert [row["why"] for row in rows if row["status"] == "failed"] == ["it took longer than timeout=0.4 s"]
     assert result.used == 8
     assert all(row["quality"] == 1.0 for row in rows if row["status"] == "told")
     assert "1 attempt to measure failed." in result.notes
@@ -314,12 +381,12 @@ def test_in_an_executor_of_the_user_a_late_call_keeps_its_place_until_it_ends():
     def measure(option):
         begun.append(time.monotonic())
         if len(begun) == 1:
-            time.sleep(0.3)
+            time.sleep(0.8)
         ended.append(time.monotonic())
         return [1.0]
 
     with ThreadPoolExecutor(1) as executor:
-        result = pp.identify(measure, ["a", "b"], {"m": "max"}, 6, timeout=0.1, workers=executor)
+        result = pp.identify(measure, ["a", "b"], {"m": "max"}, 6, timeout=0.4, workers=executor)
     assert result.used == 6
     assert result.study.status()["failed"] == 1  # none has waited for its turn until its time was over
     assert begun[1] >= ended[0]
@@ -370,6 +437,33 @@ def test_if_exists_says_what_happens_to_a_study_of_the_same_name(tmp_path):
         first.study.measurements()
     with pytest.raises(pp.InvalidInput, match='if_exists=\'replaced\' must be one of "open", "replace", "error"'):
         pp.identify(near, [1, 2], if_exists="replaced", **given)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"timeout": 0},
+        {"seconds": float("nan")},
+        {"retries": -1},
+        {"progress": "yes"},
+        {"processes": True},
+        {"workers": 0},
+        {"measure": 5},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_nothing_is_replaced_before_everything_is_checked(tmp_path, wrong):
+    given = {
+        "options": [1, 2],
+        "metrics": METRICS,
+        "budget": 4,
+        "storage": tmp_path / "s.db",
+        "measure": lambda level: (level, 1),
+    }
+    kept = pp.identify(**given).study
+    with pytest.raises(pp.InvalidInput):
+        pp.identify(**given | {"if_exists": "replace"} | wrong)
+    assert kept.used == 4
 
 
 def test_create_opens_or_replaces_if_it_is_told_to(url):
@@ -465,6 +559,19 @@ def test_names_and_functions_are_known_again_in_every_process():
     assert name == "{blue, green, grey, red}"
     assert first == changed[0]  # a comment, and the value of another variable
     assert len({first, *changed}) == 4
+
+
+class Mute:
+    def __repr__(self):
+        raise RuntimeError("nothing to say")
+
+
+def test_a_default_that_cannot_be_shown_does_not_keep_anybody_from_measuring():
+    def measure(option, model=Mute()):  # noqa: B008
+        return [1.0]
+
+    assert fingerprint(measure) is None
+    assert pp.identify(measure, ["a", "b"], {"m": "max"}, 4).used == 4
 
 
 def test_what_has_no_code_of_its_own_is_not_taken_for_another_version():

@@ -164,6 +164,21 @@ def test_an_option_without_any_value_is_named():
     assert any("'c' has no measurements" in note for note in result.notes)
 
 
+def test_a_row_without_anything_is_left_out_and_one_without_its_option_is_not():
+    rows = [{"option": "a", "m": 1.0}, {"option": "b", "m": 2.0}, {"option": None, "m": None}]
+    assert pp.judge(rows, {"m": "max"}).used == 2
+    with pytest.raises(pp.InvalidInput, match="row 2: it names no option"):
+        pp.judge([*rows[:2], {"option": None, "m": 3.0}], {"m": "max"})
+
+
+def test_very_small_numbers_are_shown():
+    tiny = {"a": (1e-308, 2e-308), "b": (5e-324, 0.0), "c": (1e-200, 3e-200)}
+    rows = [{"option": name, "m": value, "n": -value} for name, values in tiny.items() for value in values]
+    found = pp.judge(rows, {"m": "max", "n": "max"})
+    assert np.isfinite(found.correlation).all()
+    assert "<table" in found._repr_html_()
+
+
 def test_options_may_be_numbers_in_any_column():
     result = pp.judge({"depth": [3, 5, 3, 5], "loss": [1.0, 2.0, 1.1, 2.1]}, {"loss": "min"}, option="depth")
     assert [row.option for row in result.options] == ["3", "5"]

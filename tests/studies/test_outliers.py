@@ -44,6 +44,7 @@ def distance(rows, option, metric, value):
     return away, 2 * stats.t.sf(away / np.sqrt(1 + 1 / n), found.freedom[place, 0])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_values_are_named_as_by_a_literal_version(seed):
     rng = np.random.default_rng([seed, 5])
@@ -85,6 +86,7 @@ def test_where_rounds_are_planned_values_that_wait_are_compared_with_those_that_
     assert study.far_off(numbers) == []  # without them nothing is left, and those that wait are not among the others
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["equal", "unequal", "lognormal"])
 def test_hardly_a_value_is_named_without_fault_and_none_of_another_unit_is_missed(kind):

@@ -146,6 +146,7 @@ def test_measurements_without_a_repeat_count_as_the_lowest(study):
     assert state.next_repeats({0: [3, 5], 1: [0, 1]}).tolist() == [4, 2, 0]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("policy", POLICIES[::2], ids=lambda policy: policy[0])
 def test_repeats_follow_from_the_events_literally(policy, seed):

@@ -66,6 +66,7 @@ def test_replay_equals_live(policy, seed, monkeypatch):
         assert saved(rest) == live
 
 
+@pytest.mark.sample(4)
 @in_rounds_only
 @pytest.mark.parametrize("seed", range(5))
 def test_a_literal_replay_decides_the_same(policy, seed):

@@ -831,6 +831,7 @@ def test_several_runs_share_a_study_on_both_databases(bench, url):
     assert len((bench / "calls").read_text().splitlines()) == 38
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("columns", [80, 150])
 def test_progress_on_a_terminal_shows_count_time_round_options_and_front(bench, columns):
     shown = without_colours(on_a_terminal("run", "study.toml", columns=columns, term="xterm", cwd=bench))

@@ -48,7 +48,8 @@ def correlation_between(products: FloatArray, stds: FloatArray, both: IntArray) 
     """
     n_metrics = stds.shape[1]
     safe = np.where(stds > 0, stds, np.inf)
-    total = (products / (safe[:, :, None] * safe[:, None, :])).sum(axis=0)
+    widths = safe[:, :, None] * safe[:, None, :]
+    total = (products / np.where(widths > 0, widths, np.inf)).sum(axis=0)  # of very small numbers they are 0
     degrees = np.maximum(both - 1.0, 0.0).sum(axis=0)
     own = np.diagonal(degrees)
     width = np.sqrt(np.diagonal(total))

@@ -12,14 +12,6 @@ if TYPE_CHECKING:
     from paretopick.simulation.results import ErrorCurve
 
 
-DRAWN = {
-    "pulls": 'on the random numbers of all curves of the same seed whose draws are "pulls"',
-    "order": "with random numbers in the order in which arms were asked for: other policies see other ones",
-    "": "whose random numbers are not those of the compiled one",
-}
-"""What runs of the reference engine have in common with others, by ``ErrorCurve.draws``; of old files nobody knows."""
-
-
 def text(curve: ErrorCurve) -> str:
     """Returns what ``print`` shows."""
     lines = [f"at {budget}: {errors} errors, {rate} ({interval})" for budget, errors, rate, interval, *_ in cells(curve)[1]]
@@ -41,8 +33,10 @@ def notes(curve: ErrorCurve) -> Iterator[str]:
     """Yields what else one should know, in sentences."""
     if not curve.errors.all():
         yield "Note: where no error was seen, the rate is below the upper end of its interval."
-    if curve.engine == "reference":
-        yield f"Note: made by the reference engine, {DRAWN.get(curve.draws, DRAWN[''])}."
+    if curve.engine == "reference" and curve.draws == "pulls":
+        yield 'Note: made by the reference engine, on the same pulls as other curves of the same seed whose draws are "pulls".'
+    elif curve.engine == "reference":
+        yield "Note: made by the reference engine, whose random numbers are not those of the compiled one."
 
 
 def cells(curve: ErrorCurve) -> tuple[list[str], list[list[str]]]:

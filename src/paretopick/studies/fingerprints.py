@@ -33,7 +33,10 @@ def fingerprint(measure: Callable[..., Any]) -> str | None:
     found = _function(measure)
     if found is None or (found.__module__ or "").startswith(OURS):
         return None
-    digest = hashlib.sha256("\n".join(_lines(measure, found, set())).encode("utf-8", "surrogatepass"))
+    try:
+        digest = hashlib.sha256("\n".join(_lines(measure, found, set())).encode("utf-8", "surrogatepass"))
+    except Exception:  # a default may have a repr that raises, which is no reason not to measure
+        return None
     return f"{sys.version_info.major}.{sys.version_info.minor}:{digest.hexdigest()[:12]}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -60,19 +60,21 @@ def judge(
         table.check_columns([check_name(pairing, "column")])
     if pairing == "repeat" and "repeat" not in table.columns:
         table = _numbered(table, option)
-    counting = len(counting_rows(table, goals))
+    counting = counting_rows(table, goals)
     if not counting:
         raise InvalidInput(f"{table.name} has no measurements: no row has a value of {quoted(goals)}.")
-    given = _options(table, option)
-    study = _study(list(given), measured, counting, pairing)
+    given = _options(table, option, counting)
+    study = _study(list(given), measured, len(counting), pairing)
     study.add(told_rows(study.definition, table, option))
     return replace(study.result(level=level, baseline=baseline), judged=True, given=given)
 
 
-def _options(table: Frame, column: str) -> dict[str, Any]:
-    """The options by their names, in the order of the rows."""
+def _options(table: Frame, column: str, counting: Collection[int]) -> dict[str, Any]:
+    """The options by their names, in the order of the rows; those without an option and without measurements are no rows."""
     names: dict[str, Any] = {}
     for row, entries in table.rows.items():
+        if entries[column] is None and row not in counting:
+            continue
         try:
             names.setdefault(option_name(entries[column]), entries[column])
         except InvalidInput as problem:

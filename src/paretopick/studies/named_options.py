@@ -40,9 +40,11 @@ class NamedOptions(NamedTuple):
     """What results speak of."""
 
     def name(self, option: Any) -> Any:
-        """Returns the name of an option that was given; whatever else as it is, which may be a name."""
+        """Returns the name of an option that was given, or of one that is called the same; whatever else as it is."""
         same = (name for name, given in self.given.items() if given is option or (isinstance(option, dict) and given == option))
-        return next(same, option)
+        if (name := next(same, None)) is not None:
+            return name
+        return called if not isinstance(option, str) and (called := name_of(option)) in self.given else option
 
 
 def named_options(options: Any, *, stored: bool, taken: Collection[str] = ()) -> NamedOptions:

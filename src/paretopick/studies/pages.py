@@ -268,9 +268,16 @@ def mean_and_interval(mean: float | None, interval: tuple[float, float] | None) 
     return shown, f"{low} to {high}"
 
 
-def html_page(result: ParetoResult, *, ahead: bool = True) -> str:
-    """Returns the table and all that ``print`` says, as notebooks show it; ``ahead`` as for ``lines``."""
-    return f"{paragraphs([headline(result)])}{html_table(result)}{paragraphs(lines(result, beside_table=True, ahead=ahead))}"
+def html_page(result: ParetoResult, *, picture: str = "", ahead: bool = True) -> str:
+    """Returns what notebooks show: all that ``print`` says, a picture, and the table, which may be long and wide.
+
+    Args:
+        result: to be shown.
+        picture: as HTML.
+        ahead: as for ``lines``.
+    """
+    said = paragraphs([headline(result), *lines(result, beside_table=True, ahead=ahead)])
+    return f'{said}{picture}<div style="overflow-x: auto">{html_table(result)}</div>'
 
 
 def html_table(result: ParetoResult) -> str:

@@ -311,22 +311,6 @@ class ParetoResult:
         """
         return rows_of(self)
 
-    def _against_baseline(self, found: OptionResult) -> dict[str, Any]:
-        """What tables have of an option beside the baseline, if there is one: in words, and in numbers with 95% intervals."""
-        compared = self.compared_with_baseline
-        if compared is None:
-            return {}
-        columns: dict[str, Any] = {"compared_with_baseline": compared.text(found.option) or None}
-        by = {each.metric: each for each in compared.differences.get(found.option, ())}
-        for name in (metric.name for metric in self.metric_records if metric.compared):
-            each = by.get(name)
-            numbers = (None, None) if each is None else (each.difference, each.ratio)
-            ends = (None, None) if each is None else (each.interval, each.ratio_interval)
-            for what, number, interval in zip(("difference", "ratio"), numbers, ends, strict=True):
-                low, high = interval or (None, None)
-                columns |= {f"{name}_{what}": number, f"{name}_{what}_low": low, f"{name}_{what}_high": high}
-        return {column: value for column, value in columns.items() if column not in self.metrics}
-
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table as people read it, header and rows, Pareto-optimal options first: every view shows these texts."""
         return pages.cells(self)
@@ -427,14 +411,14 @@ class ParetoResult:
         return self.to_html()
 
     def to_html(self, *, ahead: bool = True) -> str:
-        """Returns what notebooks show: the table, all that ``print`` says, and the front.
+        """Returns what notebooks show: all that ``print`` says, the front, and the table.
 
         Args:
             ahead: whether to find out the next step, which takes a moment.
         """
         from paretopick.plots.interactive import notebook_front
 
-        return pages.html_page(self, ahead=ahead) + notebook_front(self)
+        return pages.html_page(self, picture=notebook_front(self), ahead=ahead)
 
     def to_html_table(self) -> str:
         """Returns the table as HTML; each row has the status of its option as its class."""

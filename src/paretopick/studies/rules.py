@@ -132,8 +132,8 @@ class Rules:
                 "are compared with each other; return one value of each metric."
             )
         self.tell(number, rows[0], worker)
-        if lease is None or len(rows) == 1:
-            return len(rows)
+        if lease is None:
+            return self._kept_before(number, rows)
         out = self.transaction.outstanding("", 0)
         more = rows[1 : max(self.state.room_for(lease.arm, out.by_arm), 1)]
         for told in more:
@@ -144,6 +144,12 @@ class Rules:
         for each, told in zip(numbers, more, strict=True):
             self._append(_told_event(lease._replace(number=each, repeat=next(free)), told, worker))
         return 1 + len(more)
+
+    def _kept_before(self, number: int, rows: Sequence[Told]) -> int:
+        """How many of several measurements were kept when this call was made before: some may have had no room."""
+        arm = self._past(number)[-1].arm or 0
+        alike = self.transaction.alike({row_digest(arm, told.row) for told in rows})
+        return sum(event.request == self._request for event in alike) or len(rows)
 
     def fail(self, number: int, details: Mapping[str, Any], worker: str | None = None) -> None:
         """Takes in that a measurement could not be made; not from a worker who no longer has it."""

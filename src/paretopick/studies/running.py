@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from paretopick._arrays import check_integer, check_workers
-from paretopick._words import counted
+from paretopick._progress import check_progress
+from paretopick._words import counted, short
+from paretopick.errors import InvalidInput
 from paretopick.metrics import MetricsGiven, check_metrics, goals_of
 from paretopick.policies import DEFAULT_POLICY, PolicyGiven
 from paretopick.storage import StorageChoice
@@ -112,6 +114,7 @@ def identify(
         baseline=named.name(baseline),
     )
     workers = workers if isinstance(workers, Executor) else check_workers(workers)
+    _check_run(measure, processes=processes, retries=retries, timeout=timeout, seconds=seconds, progress=progress)
     if processes:
         for option in named.measured.values():
             check_sendable(option)
@@ -121,20 +124,22 @@ def identify(
         (watch or say_what_matters)(study, f"measuring {newer.until}, as was said since, and not {given}, as was said before")
     before = study.used
     alone = storage is None and workers == 1 and not processes and timeout is None
-    result = run_study(
-        study,
-        measure,
-        workers=Here() if alone else workers,
-        processes=processes,
-        retries=retries,
-        timeout=timeout,
-        watch=watch,
-        argument=lambda todo: named.measured.get(todo.option, todo.option),
-        abandon=lambda: None,
-        seconds=seconds,
-        progress=progress,
-    )
-    study.close()  # it is opened again when somebody uses it
+    try:
+        result = run_study(
+            study,
+            measure,
+            workers=Here() if alone else workers,
+            processes=processes,
+            retries=retries,
+            timeout=timeout,
+            watch=watch,
+            argument=lambda todo: named.measured.get(todo.option, todo.option),
+            abandon=lambda: None,
+            seconds=seconds,
+            progress=progress,
+        )
+    finally:
+        study.close()  # it is opened again when somebody uses it
     notes = result.notes
     if before and result.done and result.used == before:
         made = f"all {counted(before, 'measurement')} were made before this call"
@@ -186,11 +191,9 @@ def run_study(
     >>> run_study(study, lambda todo: values[todo.option]).pareto
     ('a', 'b')
     """
-    check_integer(retries, "retries", minimum=0)
+    _check_run(measure, processes=processes, retries=retries, timeout=timeout, seconds=seconds, progress=progress)
     timeout = None if timeout is None else seconds_of(timeout, "timeout")
     until = None if seconds is None else time.monotonic() + seconds_of(seconds, "seconds")
-    if processes:
-        check_sendable(measure)
     costs = study.definition.costs
     timed: Callable[..., Any] = Timed(measure) if costs is not None and costs.by_the_clock else measure
     wants_repeat = takes_repeat(measure)
@@ -224,6 +227,21 @@ def run_study(
         result = study.result()
         by_others = made_by_others(study, crew.by) if result.used > crew.kept else 0
         return replace(result, notes=(*result.notes, *_notes(result, crew.beyond, by_others)))
+
+
+def _check_run(
+    measure: Any, *, processes: bool, retries: int, timeout: float | None, seconds: float | None, progress: bool | None
+) -> None:
+    """Refuses what nothing can be measured with: before a study is made, or one is replaced."""
+    if not callable(measure):
+        raise InvalidInput(f"measure={short(measure)} cannot be called; give a function of an option that returns its values.")
+    check_integer(retries, "retries", minimum=0)
+    for name, given in (("timeout", timeout), ("seconds", seconds)):
+        if given is not None:
+            seconds_of(given, name)
+    if processes:
+        check_sendable(measure)
+    check_progress(progress)
 
 
 def _notes(result: ParetoResult, beyond: int, by_others: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretopick._arrays import check_name, check_sequence
+from paretopick._arrays import check_name, check_sequence, unboxed
 from paretopick._words import quoted, short
 from paretopick.errors import InvalidInput
 from paretopick.metrics import ERROR_SUFFIX, Metric
@@ -98,8 +98,8 @@ def repeats_in(given: Any, metrics: Collection[str]) -> list[Any]:
     >>> repeats_in({"quality": np.array([0.8, 0.9]), "cost": 3.0}, ["quality", "cost"])
     [{'quality': 0.8, 'cost': 3.0}, {'quality': 0.9, 'cost': 3.0}]
     """
-    if hasattr(given, "columns") and getattr(given, "ndim", 0) == 2:  # a data frame
-        given = {column: np.asarray(given[column]) for column in given.columns}
+    if hasattr(given, "columns") and len(getattr(given, "shape", ())) == 2:  # a data frame of pandas, polars or Arrow
+        given = {column: np.asarray(given[column]) for column in getattr(given, "column_names", given.columns)}
     elif hasattr(given, "to_dict") and getattr(given, "ndim", 0) == 1:  # a row of one, or a series without names
         named = given.to_dict()
         given = named if all(isinstance(name, str) for name in named) else given
@@ -124,13 +124,18 @@ def _taken_apart(given: Mapping[Any, Any], metrics: Collection[str]) -> list[Any
     if min(sizes.values()) != n or n == 0:
         found = ", ".join(f"{name!r} has {size}" for name, size in sizes.items())
         raise InvalidInput(f"{found} values; give as many of each metric, at least one, or a number that is the same for all.")
-    split = {name: np.asarray(value).tolist() for name, value in columns.items() if len(value) == n}
+    split = {name: _listed(value) for name, value in columns.items() if len(value) == n}
     return [{name: split[name][place] if name in split else value for name, value in given.items()} for place in range(n)]
 
 
 def _is_column(value: Any) -> bool:
     """Whether it is a list or a one-dimensional array, and no single number."""
-    return isinstance(value, list | tuple) or (getattr(value, "ndim", 0) == 1 and hasattr(value, "__len__"))
+    return isinstance(value, list | tuple) or len(getattr(value, "shape", ())) == 1
+
+
+def _listed(column: Any) -> list[Any]:
+    """The entries of an array as Python values; those of a list as they are, be they of different kinds."""
+    return list(column.tolist() if hasattr(column, "tolist") else column)
 
 
 def _beside(given: Mapping[Any, Any], metrics: Sequence[str], taken: Collection[str]) -> dict[str, Any]:
@@ -140,7 +145,7 @@ def _beside(given: Mapping[Any, Any], metrics: Sequence[str], taken: Collection[
         check_name(name, "value beside the metrics")
         if name in taken or name.endswith(ERROR_SUFFIX):
             raise InvalidInput(f"{name!r} is a column that tables have already; call this value otherwise.")
-        value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+        value = unboxed(value)
         value = None if isinstance(value, float) and math.isnan(value) else value
         if value is not None and (not is_setting(value) or (isinstance(value, str) and len(value) > LONGEST_TEXT)):
             raise InvalidInput(
