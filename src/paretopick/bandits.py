@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +61,20 @@ class Bandit:
     objective_names: tuple[str, ...] = field(default=(), kw_only=True)
     budget: int | None = field(default=None, kw_only=True)
     source: str = field(default="", kw_only=True)
+
+    if TYPE_CHECKING:  # lists become arrays and tuples
+
+        def __init__(
+            self,
+            means: ArrayLike,
+            noise: Noise,
+            *,
+            name: str = "bandit",
+            arm_names: Iterable[str] = (),
+            objective_names: Iterable[str] = (),
+            budget: int | None = None,
+            source: str = "",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         means = frozen(check_means(self.means))
@@ -194,7 +208,8 @@ class Run:
         """Returns one pull of each of ``arms``, ``(len(arms), n_objectives)``; an arm may be named several times."""
         wanted = check_arms(arms, "arms", self._n_arms)
         values = self._draw(wanted)
-        if np.shape(values) != (len(wanted), self._n_objectives) or not np.isfinite(values).all():
+        numeric = np.asarray(values).dtype.kind in "biuf" and np.shape(values) == (len(wanted), self._n_objectives)
+        if not numeric or not np.isfinite(values).all():
             raise InvalidInput(
                 f"{self._kind} drew {short(np.asarray(values).tolist())} for {len(wanted)} pulls; expected finite numbers of "
                 f"shape ({len(wanted)}, {self._n_objectives}), a row for each pull and a column for each objective."

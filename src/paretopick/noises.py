@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,6 +67,7 @@ class Noise(Protocol):
 
     def check(self, means: FloatArray) -> None:
         """Refuses means ``(n_arms, n_objectives)`` that this noise does not fit, by raising ``ValueError``; by default none."""
+        return  # type checkers take the method of a protocol for abstract if it has no body, and refuse Laplace(0.5)
 
     @abstractmethod
     def sample(self, means: FloatArray, arms: IntArray, rng: np.random.Generator) -> FloatArray:
@@ -138,6 +139,10 @@ class Gaussian:
     """What standard normals are multiplied by: stds, or square roots of covariances; of ``e``, if something is shared."""
     block_root: FloatArray = field(init=False, repr=False)
     """The same of block effects: one number, one per objective, or ``(n_objectives, n_objectives)``."""
+
+    if TYPE_CHECKING:  # lists become arrays
+
+        def __init__(self, std: ArrayLike | None = None, cov: ArrayLike | None = None, shared: float = 0.0) -> None: ...
 
     def __post_init__(self) -> None:
         if (self.std is None) == (self.cov is None):

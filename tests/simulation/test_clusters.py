@@ -1,5 +1,6 @@
 """Runs on clusters: a Dask scheduler and two workers, each a process of its own; and Ray, where it is installed."""
 
+import importlib
 import importlib.util
 import os
 import signal
@@ -67,6 +68,26 @@ def test_counts_on_a_dask_cluster_are_those_of_here(cluster, address):
             pp.simulate(BANDIT, "ege-sr", runs=500, rng=1),
             pp.simulate(BANDIT, "ege-sr", runs=500, rng=1, executor=client.get_executor()),
         )
+
+
+def test_dask_is_sent_the_modules_of_a_policy_and_a_noise(address, tmp_path, monkeypatch):
+    (tmp_path / "own_base.py").write_text("import paretopick as pp\n\nclass Base(pp.Policy):\n    pass\n")
+    (tmp_path / "own_parts.py").write_text(
+        "import paretopick as pp\n"
+        "from own_base import Base\n\n"
+        "class Fewest(Base):\n"
+        "    def choose(self):\n"
+        "        return [self.counts.argmin()]\n\n"
+        "class Plain(pp.Noise):\n"
+        "    def sample(self, means, arms, rng):\n"
+        "        return rng.laplace(means[arms])\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    parts = importlib.import_module("own_parts")
+    bandit = pp.Bandit(BANDIT.means, parts.Plain(), budget=40)
+    assert same(
+        pp.simulate(bandit, parts.Fewest, runs=20, rng=3), pp.simulate(bandit, parts.Fewest, runs=20, rng=3, executor=address)
+    )
 
 
 def test_counts_on_ray_are_those_of_here(ray_address):

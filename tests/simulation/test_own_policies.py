@@ -280,6 +280,51 @@ def test_studies_and_plans_say_that_they_know_policies_by_name(given):
         pp.plan(BANDIT, policies=[given], budgets=[10], runs=40, target=0.5)
 
 
+def test_a_policy_that_was_made_already_is_refused_with_its_class():
+    with pytest.raises(ValueError, match="is one policy, and every run needs a new one; give its class, Fewest"):
+        pp.simulate(BANDIT, Fewest(**SIZE), runs=2, rng=0)
+
+
+@pytest.mark.parametrize("given", [(Fewest, {}, 1), (Fewest, [2])])
+def test_a_class_with_something_else_than_options_says_how_options_are_written(given):
+    with pytest.raises(ValueError, match=r"is not a policy with its options; write \(MyPolicy, {'option': 1}\)"):
+        pp.simulate(BANDIT, given, runs=2, rng=0)
+
+
+def test_a_policy_that_ends_without_having_pulled_all_arms_is_named():
+    class First(pp.Policy):
+        def choose(self):
+            return [0]
+
+    with pytest.raises(pp.errors.NotReady, match=r"First ended after 12 pulls: arms 1, 2, 3 have no pulls yet"):
+        pp.simulate(BANDIT, [Fewest, First], budgets=12, runs=2, rng=0)
+
+
+def test_several_bandits_are_refused_with_what_to_do():
+    with pytest.raises(ValueError, match=r"is not a Bandit; write .*, one in each call"):
+        pp.simulate([BANDIT, BANDIT], Fewest, runs=2, rng=0)
+
+
+def test_a_warning_of_different_random_numbers_tells_options_apart(caplog):
+    pp.simulate(BANDIT, [Fewest, (Fewest, {"at_once": 2}), "uniform"], budgets=12, runs=2, rng=0)
+    assert "for Fewest, Fewest (at_once=2) pull by pull" in caplog.text
+
+
+def test_a_run_with_dice_can_be_played_again_alone():
+    class Dice(pp.Policy):
+        def __init__(self, *, rng, **size):
+            super().__init__(**size)
+            self.rng = rng
+
+        def choose(self):
+            return np.arange(self.n_arms) if self.round == 0 else [self.rng.integers(self.n_arms)]
+
+    player = Dice(n_arms=4, n_objectives=2, budget=12, rng=np.random.default_rng(np.random.SeedSequence(1, spawn_key=(7, 1))))
+    pp.play(BANDIT, player, rng=1, run=7)
+    simulated = pp.simulate(BANDIT, Dice, budgets=12, runs=1, start=7, rng=1, by_arm=True)
+    assert player.counts.tolist() == simulated.pulls_by_arm[0].tolist()
+
+
 def test_a_policy_with_margins_of_its_own_is_told_them():
     class Careful(Fewest):
         knows_margins = True
@@ -373,7 +418,7 @@ class Odd(pp.Noise):
         return self._drawn
 
 
-@pytest.mark.parametrize("drawn", [[1.0, 2.0], [[1.0, np.nan]], None, [["a", "b"]], [[1.0]]])
+@pytest.mark.parametrize("drawn", [[1.0, 2.0], [[1.0, np.nan]], None, [["a", "b"]] * 4, [[1.0]]])
 def test_what_is_wrong_with_noise_is_said_with_its_name(drawn):
     with pytest.raises(ValueError, match=r"Odd drew .* for 4 pulls; expected finite numbers of shape \(4, 2\)"):
         pp.simulate(pp.Bandit(BANDIT.means, Odd(drawn)), "uniform", budgets=4, runs=1, rng=0)

@@ -2,6 +2,9 @@
 
 from typing import cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 import paretopick as pp
 from paretopick.typing import MetricsGiven, PolicyGiven, PolicyName, PolicyOptions
 
@@ -41,6 +44,16 @@ class Own(pp.Policy):
     def choose(self) -> list[int]:
         return [int(self.counts.argmin())]
 
+
+class Steady(pp.Noise):
+    def sample(self, means: NDArray[np.float64], arms: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        return means[arms]
+
+
+# Bandits.
+pp.Bandit([[0.0, 1.0], [1.0, 0.0]], Steady(), name="two", arm_names=["x", "y"])
+pp.Bandit(((0, 1), (1, 0)), pp.Gaussian(std=[0.5, 2.0])).means.max()
+pp.Bandit("two", Steady(), nmae="two")  # refused
 
 # Policies.
 pp.identify(measure, OPTIONS, METRICS, 20, policy="ege-sr")

@@ -293,6 +293,12 @@ def check_simulated(given: Any) -> PolicyChoice:
     make, options = given, {}
     if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], Mapping):
         make, options = given
+    if isinstance(make, Policy):
+        raise InvalidInput(
+            f"policy={short(make)} is one policy, and every run needs a new one; give its class, {type(make).__name__}."
+        )
+    if isinstance(given, tuple | list) and make is given and given and callable(given[0]):
+        raise InvalidInput(f"policy={short(given)} is not a policy with its options; write (MyPolicy, {{'option': 1}}).")
     if isinstance(make, str | PolicyChoice | Mapping) or not callable(make):
         return check_policy(given)
     if isinstance(make, type) and not issubclass(make, Policy):

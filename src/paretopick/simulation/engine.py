@@ -27,7 +27,7 @@ from paretopick.errors import InvalidInput, SimulationInterrupted
 from paretopick.policies import OwnPolicyGiven, PolicyGiven
 from paretopick.simulation.common_draws import seed_of
 from paretopick.simulation.compiled import CompiledRunner, grain, why_no_kernel
-from paretopick.simulation.executors import Cluster, check_sendable, losses_explained, opened
+from paretopick.simulation.executors import Carried, Cluster, carried, check_sendable, losses_explained, opened
 from paretopick.simulation.known import check_known
 from paretopick.simulation.reference import ReferenceRunner
 from paretopick.simulation.results import ErrorCurve, Span
@@ -260,7 +260,7 @@ def _engine(task: Task, wanted: Engine) -> str:
 def _say_if_mixed(tasks: Sequence[Task], engines: Sequence[str]) -> None:
     """Says so if policies that were asked for together see different random numbers where they could see the same."""
     by_round, by_pull = (
-        [task.policy for task, engine in zip(tasks, engines, strict=True) if task.draws(engine) == draws]
+        [task.choice.label for task, engine in zip(tasks, engines, strict=True) if task.draws(engine) == draws]
         for draws in ("rounds", "pulls")
     )
     if by_round and by_pull and "reference" in engines:
@@ -409,11 +409,12 @@ def _submitted(task: Task, engine: str, pieces: _Pieces, executor: Executor, mos
     """Keeps so many pieces with an executor until all are finished; those not begun are called back if this is ended."""
     waiting: dict[Future[tuple[IntArray, float]], Span] = {}
     check_sendable(executor, task, task.policy)
+    sent = carried(executor, task, (task.choice.own, type(task.bandit.noise)))
     try:
         while True:
             with losses_explained(task.policy):
                 while len(waiting) < most and (span := pieces.take()) is not None:
-                    waiting[executor.submit(run_piece, task, engine, span)] = span
+                    waiting[executor.submit(run_piece, sent, engine, span)] = span
             if not waiting:
                 return
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
@@ -448,9 +449,9 @@ def _follow_parent() -> None:
 # What a worker does, whatever it is.
 
 
-def run_piece(task: Task, engine: str, span: Span) -> tuple[IntArray, float]:
+def run_piece(task: Task | Carried, engine: str, span: Span) -> tuple[IntArray, float]:
     """Returns the totals of a span of runs, and the seconds it took."""
-    runner = _runner(task, engine)
+    runner = _runner(task.unpacked() if isinstance(task, Carried) else task, engine)
     began = time.perf_counter()
     tallies = runner.span(span)
     return tallies, time.perf_counter() - began

@@ -9,11 +9,15 @@ from __future__ import annotations
 import logging
 import pickle
 import socket
+import sys
+import sysconfig
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from paretopick._words import short
@@ -168,6 +172,50 @@ def check_sendable(executor: Executor, task: Any, name: str) -> None:
         ) from None
 
 
+@dataclass(frozen=True)
+class Carried:
+    """A task with the code of what is of your own in it, which whoever makes the runs need not be able to import."""
+
+    data: bytes
+
+    def unpacked(self) -> Any:
+        """Returns the task."""
+        return pickle.loads(self.data)
+
+
+def carried(executor: Executor, task: Any, own: Iterable[object]) -> Any:
+    """Returns what a Dask cluster is sent for a task, and the task itself for all others.
+
+    Dask sends along what was defined at a prompt, and of what is in a module the name alone. So the modules of ``own``, classes
+    and functions, and of the classes they come from, are packed here, unless they are installed: those are so on all machines.
+    """
+    if not (isinstance(executor, _Dask) or type(executor).__module__.partition(".")[0] == "distributed"):
+        return task
+    kinds = [kind for origin in own for kind in (origin.__mro__ if isinstance(origin, type) else (origin,))]
+    modules = {getattr(kind, "__module__", None) or "builtins" for kind in kinds}
+    local = [module for name in sorted(modules) if (module := sys.modules.get(name)) is not None and _is_local(module)]
+    if not local:
+        return task
+    cloudpickle = import_module("cloudpickle")  # which Dask needs, too
+    registered = cloudpickle.list_registry_pickle_by_value()
+    added = [module for module in local if module.__name__ not in registered]
+    for module in added:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return Carried(cloudpickle.dumps(task))
+    finally:
+        for module in added:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _is_local(module: ModuleType) -> bool:
+    """Whether a module lies about on this machine: it is neither installed nor a part of Python or of this package."""
+    file = getattr(module, "__file__", None)
+    if file is None or module.__name__.partition(".")[0] in ("__main__", "paretopick"):
+        return False
+    return not any(file.startswith(sysconfig.get_path(place)) for place in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
 @contextmanager
 def losses_explained(name: str) -> Iterator[None]:
     """Says that processes or a cluster were lost, where that is what went wrong, and not the runs of a policy."""
@@ -181,6 +229,11 @@ def losses_explained(name: str) -> Iterator[None]:
     except CancelledError as problem:
         raise ExecutorFailed(f"the executor gave up runs of {name}; is the cluster still there?") from problem
     except Exception as problem:
+        if "deserialization of the task graph" in str(problem):  # of Dask's scheduler, which reads what it hands on
+            raise ExecutorFailed(
+                f"the cluster cannot read what it was sent for {name} ({problem.__cause__ or problem}); the scheduler and all "
+                "workers need the same release of paretopick, and whatever your policy or noise imports."
+            ) from problem
         if type(problem).__module__.partition(".")[0] not in LOST:
             raise
         raise ExecutorFailed(f"the cluster lost runs of {name}, again and again: {problem}") from problem

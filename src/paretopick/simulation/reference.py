@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretopick._arrays import FloatArray, IntArray, check_arms, check_integer
-from paretopick._words import short
+from paretopick._words import counted, short
 from paretopick.bandits import Bandit, Seed, check_bandit
-from paretopick.errors import InvalidInput
+from paretopick.errors import InvalidInput, NotReady
 from paretopick.policies.base import Policy
 from paretopick.simulation.common_draws import CommonPulls, by_counter, seed_of
 from paretopick.simulation.results import Span
@@ -131,7 +131,10 @@ class ReferenceRunner:
 def _answer(player: Policy) -> IntArray:
     """The answer of a policy, if it is one."""
     kind = type(player).__name__
-    given = player.recommend()
+    try:
+        given = player.recommend()
+    except NotReady as problem:
+        raise NotReady(f"{kind} ended after {counted(int(player.counts.sum()), 'pull')}: {problem}") from None
     if given is None or (isinstance(given, np.ndarray) and given.dtype == np.bool_):
         what = "None" if given is None else "a mask"
         raise InvalidInput(f"{kind}.recommend() returned {what}; return the numbers of arms, such as np.flatnonzero(mask).")

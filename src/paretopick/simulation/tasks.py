@@ -270,7 +270,9 @@ def check_exact(player: Policy, scale: FloatArray | None) -> None:
 def check_budgets(given: int | Iterable[int] | None, bandit: Bandit) -> tuple[int, ...]:
     """Returns the budgets, by default the bandit's own; refuses none at all and one named twice."""
     if not isinstance(bandit, Bandit):
-        raise InvalidInput(f"bandit={short(bandit)} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...).")
+        raise InvalidInput(
+            f"bandit={short(bandit)} is not a Bandit; write pp.instance(NAME) or pp.Bandit(means, noise=...), one in each call."
+        )
     if given is None:
         if bandit.budget is None:
             raise InvalidInput("budgets= is missing, and this bandit has no budget of its own; say budgets=[500, 1000].")
