@@ -7,7 +7,7 @@ from paretopick._blocks import Blocked, Spread, fit, pooled
 from support.literal_blocks import Dense, Told, by_block, random_design
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_means_and_their_covariance_equal_those_of_dense_matrices(part):

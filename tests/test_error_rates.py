@@ -47,7 +47,7 @@ def test_apt_errs_as_rarely_as_promised(name, runs, low, high):
 
 
 @pytest.mark.slow
-@pytest.mark.sample(7)
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("policy", ["ege-sr", "ege-sh", "ege-gg", "uniform", "ape-fb", "ape-fb-adapt", "apt", "doubt"])
 @pytest.mark.parametrize("name", pp.INSTANCES)
 def test_both_engines_err_equally_often_on_every_instance(name, policy, request):

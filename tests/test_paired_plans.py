@@ -76,6 +76,7 @@ def test_the_pilot_may_be_a_paired_study():
     assert "what every repeat has in common" in str(found)
 
 
+@pytest.mark.long
 def test_a_planned_budget_is_enough_for_paired_studies_or_nearly():
     """Plans simulate the noise within blocks as if all blocks were complete; ``doubt`` leaves some incomplete."""
     means = np.array([[0.0, 0.0], [0.6, 0.2], [0.2, 0.7], [0.9, -0.5], [-0.4, -0.1], [0.4, 0.4]])

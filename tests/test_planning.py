@@ -450,6 +450,7 @@ def random_pilot(seed, tmp_path, *, measured):
     return Pilot.of_table(file, metrics, exact=exact)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("measured", [False, True])
 def test_that_no_budget_is_enough_is_never_said_without_who_and_which_margin(tmp_path, measured):
     """Who is too alike, and margins that are wider than those declared; or who is too near a limit."""

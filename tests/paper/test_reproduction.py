@@ -261,6 +261,7 @@ def test_what_was_asked_for_is_assessed_and_the_page_keeps_what_was_there(finish
     assert (folder / "reproduction.md").read_text().count("| not looked at |") == 4
 
 
+@pytest.mark.long
 def test_ctrl_c_says_how_to_go_on_and_loses_nothing(tmp_path):
     arguments = command("equal-gaps", "--runs", 1000, "--out", tmp_path)
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)

@@ -52,6 +52,7 @@ def test_workers_do_not_change_the_result(engine, policy):
         assert same(alone, pp.simulate(EASY, policy, runs=93, rng=5, workers=workers, engine=engine))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 @ENGINES
 def test_an_executor_does_not_change_the_result(engine):

@@ -42,7 +42,7 @@ def check(points: np.ndarray, moves, at_once: int = 1) -> None:
             assert (gaps.gap[K:] == np.inf).all()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(9)
 @pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 2, 5])
 @pytest.mark.parametrize("max_arms", [3, 9, 40])

@@ -101,7 +101,7 @@ def spec_of(case: str, bandit: pp.Bandit):
     return name, options
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(9)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", EVERY_NOISE)
 @pytest.mark.parametrize("case", SPECS)

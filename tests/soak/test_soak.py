@@ -17,6 +17,7 @@ from soak.summary import too_long
 from soak.trial import Plan
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_short_soak_keeps_every_promise(database, tmp_path):

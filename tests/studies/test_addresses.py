@@ -410,6 +410,7 @@ command = [PYTHON, "-c", "print('x=1'); print('y=2')", "{option}"]
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["login", "setting"])
 def test_no_verb_shows_a_password_anywhere(form, guarded_server, home, tmp_path):

@@ -205,6 +205,7 @@ def test_commands_and_files_have_it(tmp_path):
     assert "no option named 'x'" in created.stderr
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["log", "paired", "unequal"])
 def test_intervals_hold_as_often_as_they_say(kind):

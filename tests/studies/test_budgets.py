@@ -640,6 +640,7 @@ def test_a_limit_of_time_is_also_one_for_waiting(tmp_path):
     assert study.used == 0
 
 
+@pytest.mark.sample(2)
 def test_workers_that_are_killed_exceed_the_seconds_by_no_more_than_what_is_in_flight(url, tmp_path):
     """Several processes on one study, killed and started again; each makes one measurement at a time."""
     workers, budget = 4, 4.0

@@ -27,6 +27,7 @@ def test_doubt_errs_no_more_than_the_first_release():
     assert errors(races, ["few"], list(wrong), calibration.BUDGETS)[-1].startswith("| *few* |")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_page_has_all_tables():
     names = [*calibration.POPULATIONS, *(name for name in calibration.FRONTS if name != "circle"), "cov-boost"]

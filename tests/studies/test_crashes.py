@@ -142,6 +142,7 @@ while True:
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 def test_amendments_before_a_kill_are_there_after_it_whole(url):
     """Killed at any moment: what was acknowledged is in the log, and the state is what follows from it."""

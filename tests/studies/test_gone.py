@@ -93,6 +93,7 @@ except pp.StudyGone:
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 def test_processes_beside_a_study_that_is_deleted_and_created_anew(url):
     """Neither side fails otherwise than by being told that the study is gone: nobody waits for the other for ever."""

@@ -165,6 +165,7 @@ def test_the_server_looks_for_workers_that_vanished(tcp_server):
         assert found == ["10", "10", "3", "60000"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("through_tcp", [True, False])
 def test_a_server_that_is_stopped_is_given_up(tcp_server, impatient, through_tcp):
     url = tcp_server.new_database(port=tcp_server.port if through_tcp else None)

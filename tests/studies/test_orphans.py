@@ -138,6 +138,7 @@ def test_commands_end_when_the_terminal_is_closed(bench):
     check_gone_and_go_on(bench)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("bench", ["words"], indirect=True)
 def test_a_run_that_was_told_to_ignore_the_end_of_its_terminal_goes_on(bench):

@@ -9,6 +9,7 @@ from populations import FRONTS, POPULATIONS, draw
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_a_few_studies_make_the_page():
     jobs = [("few", 0, 0.8, paired) for paired in (False, True)] + [("skewed", 1, 0.8, paired) for paired in (False, True)]
     stopped = [row for job in jobs for row in pairing.stopped(job)]

@@ -640,6 +640,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_ctrl_c_finishes_what_is_measured_or_gives_it_back(tmp_path, times, kind):

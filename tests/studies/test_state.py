@@ -37,6 +37,7 @@ def saved(state: State) -> str:
     return json.dumps(state.to_dict())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.slow
 @every_policy
 @pytest.mark.parametrize("seed", range(5))

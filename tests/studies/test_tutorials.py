@@ -38,7 +38,7 @@ def test_the_files_of_a_tutorial_are_those_of_its_example(name):
         assert shown[file] == (folder / file).read_text(), file
 
 
-@pytest.mark.sample(2)  # `make docs` follows them all, too
+@pytest.mark.sample(4)  # `make docs` follows them all, too
 @pytest.mark.parametrize("tutorial", [path for path in TUTORIALS if path.stem != IN_PYTHON], ids=lambda path: path.stem)
 def test_a_tutorial_can_be_followed_word_by_word(tutorial, tmp_path, server):
     output = None

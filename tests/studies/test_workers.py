@@ -132,6 +132,7 @@ print(study.used)
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "w1"])
 def test_two_processes_with_the_same_lines_do_not_crash_each_other(tmp_path, name):
