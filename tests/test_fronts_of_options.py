@@ -55,6 +55,7 @@ def test_the_bend_is_put_back():
     assert draws.std(axis=0) == pytest.approx(widths, rel=0.05)
 
 
+@pytest.mark.long
 def test_options_on_a_front_are_taken_for_such_and_others_are_not():
     weights = {"front": [], "cloud": [], "line": []}
     for seed in range(30):

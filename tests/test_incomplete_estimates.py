@@ -101,6 +101,7 @@ def test_draws_hold_the_truth_as_often_as_they_say_where_values_are_missing(n_op
     assert inside / of == pytest.approx(0.8, abs=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_option_that_lacks_a_metric_is_drawn_as_the_population_and_its_other_metrics_have_it():
     rng = np.random.default_rng(5)

@@ -44,6 +44,7 @@ def test_a_plan_says_what_pairing_saves(tmp_path):
     assert plain.to_dict()["unpaired"] is None
 
 
+@pytest.mark.long
 def test_where_nothing_is_shared_a_plan_is_as_without_pairing(tmp_path):
     file = pilot_file(tmp_path / "pilot.csv", rho=0.0, seed=1)
     paired, plain = (

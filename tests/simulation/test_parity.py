@@ -213,6 +213,7 @@ def assert_doubt_pulls_alike(task: Task, memory: doubt.Memory) -> None:
     assert np.flatnonzero(unpacked(answers[:, 0], task.bandit.n_arms)[0]).tolist() == player.recommend().tolist(), task
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_doubt_pulls_every_arm_as_often_as_the_policy_does():
     """One other choice, and all that follow would differ, though the answers may still be the same."""

@@ -83,6 +83,7 @@ def many() -> np.ndarray:
     return np.array(normals(11, 8_000_000))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_moments_of_the_normals(many):
     squares = many * many
@@ -213,6 +214,7 @@ def test_tables_stand_for_the_exact_probabilities(n, p):
     assert stats.binom.cdf(low - 1, n, p) + stats.binom.sf(low + len(chances) - 1, n, p) < 1e-16
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["tables", "inversion"])
 @pytest.mark.parametrize("n, p", CASES)

@@ -353,6 +353,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_backup_is_refused_and_nothing_is_written(damage, url, tmp_path):
     study_in(tmp_path / "backup.db").close()
@@ -365,6 +366,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_written(damage, url, tmp_pat
     assert living.used == pp.Study.open("s", storage=url).used
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_study_is_replaced_by_its_backup(damage, url, tmp_path):
     study_in(url).close()

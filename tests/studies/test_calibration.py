@@ -18,6 +18,7 @@ def test_what_is_said_is_true_about_as_often(population):
     assert rules(outcomes, [population])[2].count("%") == 5
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_doubt_errs_no_more_than_the_first_release():
     """On few sets of options, which leave ten points open; docs/calibration.md has the numbers of 1,080."""

@@ -192,6 +192,7 @@ def test_of_declared_margins_multiples_are_found_and_agree_with_what_is_said_of_
     )
 
 
+@pytest.mark.long
 def test_a_metric_without_a_margin_stays_without_where_others_have_one():
     tables = measured(FOUR, 6)
     metrics = (Metric("quality", "max", margin=0.5), Metric("cost", "min"))

@@ -126,6 +126,7 @@ def test_a_block_that_is_far_from_the_others_is_named(pairing):
     assert result.sharing.far[0] in result.notes
 
 
+@pytest.mark.long
 def test_blocks_that_are_alike_are_hardly_ever_named():
     named = [
         study_of(rows_of(np.random.default_rng([8, seed]), 12, 0.5), name=f"s{seed}", pairing="plate").result().sharing

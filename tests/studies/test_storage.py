@@ -333,6 +333,7 @@ def test_tables_of_others_in_the_same_database_are_left_alone(url):
     engine.dispose()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.slow
 def test_many_processes_may_open_a_new_database_at_once(url):
     code = f"from paretopick.storage import open_storage; import sys; open_storage({url!r}).create(sys.argv[1], {{}})"

@@ -552,6 +552,7 @@ def test_results_before_the_end_say_what_is_known(storage):
     assert json.loads(json.dumps(guess.to_dict()))["pareto"] == list(FRONT)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("policy", ["ege-sr", ("ege-sr-k", {"max_arms": 1}), ("apt", {"batch": 3})])
 def test_progress_is_a_part_of_the_status_at_any_time(storage, policy):
     study = create(storage, policy=policy)

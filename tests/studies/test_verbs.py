@@ -820,6 +820,7 @@ def test_a_file_that_was_changed_is_another_study(bench):
     assert "budget is 40 there and 50 here" in call("run", "study.toml", cwd=bench).stderr
 
 
+@pytest.mark.sample(2)
 def test_several_runs_share_a_study_on_both_databases(bench, url):
     command = [sys.executable, "-m", "paretopick", "run", "study.toml", "--workers", "2", "--storage", url, "--json"]
     runs = [subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
